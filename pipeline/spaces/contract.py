@@ -1,0 +1,186 @@
+"""What the search needs to know of a puzzle: arrays in, arrays out, no disk and no scheduler."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel
+
+Keys = NDArray[np.uint64]
+State = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class KeyLayout:
+    """How keys are built, as far as passes and storage care.
+
+    Attributes
+    ----------
+    version : int
+        Goes up when the meaning of a key changes; jobs of another version are refused.
+    field_bits : int
+        Low bits that hold small fields instead of magnitude; the codec stores them apart.
+    mask_bits : int
+        Low bits that hold a move mask: keys that differ there alone are one state, and their masks are joined.
+    """
+
+    version: int
+    field_bits: int = 0
+    mask_bits: int = 0
+
+
+class Detection(Enum):
+    """How states of earlier levels are kept out of the next one.
+
+    ``MASKS``
+        Keys carry the moves that lead back, which are not generated (frontier search).
+    ``ONE_SIDED``
+        The graph is bipartite, and expand can leave out a class of moves that as a rule leads back. It counts both
+        classes; a level may be expanded that way as long as every move left out is the reverse of a move generated
+        from the level before, which holds exactly if the two counts are equal.
+    ``LEVELS``
+        All neighbours are generated, and the merge removes the states of the earlier levels.
+    """
+
+    MASKS = "masks"
+    ONE_SIDED = "one-sided"
+    LEVELS = "levels"
+
+
+class Expansion(NamedTuple):
+    """What an expand kernel did.
+
+    ``forward`` and ``backward`` count legal moves for ``Detection.ONE_SIDED``: those that one-sided expansion
+    generates, and those that it leaves out.
+    """
+
+    consumed: int
+    written: int
+    forward: int = 0
+    backward: int = 0
+
+
+class Reference(NamedTuple):
+    """Known counts to check a search against.
+
+    ``states`` holds the states at depth 0, 1, ...; ``total`` the number of states of the whole graph. Either may be
+    unknown (None). ``complete`` says that ``states`` ends with the deepest level.
+    """
+
+    source: str
+    states: tuple[int, ...] | None = None
+    complete: bool = False
+    total: int | None = None
+
+
+class StateSpace(ABC):
+    """An implicit graph.
+
+    Attributes
+    ----------
+    name : str
+        Name in the registry.
+    Parameters : type
+        Pydantic model of the parameters, all with defaults.
+    parameters : BaseModel
+        The validated parameters of this space.
+    layout : KeyLayout
+    detection : Detection
+    bipartite : bool
+        Whether every edge joins an even and an odd depth.
+    max_neighbours : int
+        Most neighbours :meth:`expand` writes for one key.
+    """
+
+    name: ClassVar[str]
+    Parameters: ClassVar[type[BaseModel]]
+    parameters: BaseModel
+    layout: KeyLayout
+    detection: Detection
+    bipartite: bool
+    max_neighbours: int
+
+    @abstractmethod
+    def roots(self) -> Keys:
+        """Keys of depth 0, ascending."""
+
+    @abstractmethod
+    def expand(self, keys: Keys, out: Keys, exhaustive: bool) -> Expansion:
+        """Write neighbours of ascending keys to ``out``, until all are done or fewer than ``max_neighbours`` places
+        are left.
+
+        Parameters
+        ----------
+        keys : ndarray of uint64, shape (n,)
+        out : ndarray of uint64, shape (m,)
+            Receives keys in any order, repetitions allowed.
+        exhaustive : bool
+            Write all neighbours, whatever :attr:`detection` would allow to leave out.
+
+        Raises
+        ------
+        OutOfBudget
+            If a neighbour does not fit a 64-bit key.
+        """
+
+    def count_states(self, keys: Keys) -> int:
+        """Number of states that the keys stand for (a key may stand for several that are equivalent)."""
+        return int(keys.size)
+
+    @abstractmethod
+    def key_of(self, state: State) -> int:
+        """Canonical key of a state, its move mask 0.
+
+        Raises
+        ------
+        InvalidInput
+            If the state is not of this space.
+        """
+
+    @abstractmethod
+    def state_of(self, key: int) -> State:
+        """A state with the given key."""
+
+    @abstractmethod
+    def neighbours(self, state: State) -> list[State]:
+        """States one legal move away, in the notation of ``state`` (not canonical), in ascending order."""
+
+    @abstractmethod
+    def parse(self, text: str) -> State:
+        """Read a state as people write it.
+
+        Raises
+        ------
+        InvalidInput
+            With what is wrong and where in the text.
+        """
+
+    @abstractmethod
+    def format(self, state: State) -> str:
+        """Write a state on one line, as :meth:`parse` reads it."""
+
+    @abstractmethod
+    def draw_text(self, state: State) -> str:
+        """Picture of a state in characters, without a final newline."""
+
+    @abstractmethod
+    def draw_svg(self, state: State) -> str:
+        """Picture of a state as an SVG document."""
+
+    @abstractmethod
+    def draw_png(self, state: State) -> bytes:
+        """Picture of a state as a PNG file."""
+
+    def reference(self) -> Reference | None:
+        """Known counts for these parameters, if the project ships any."""
+        return None
+
+    def derived_columns(self, states: Sequence[int]) -> dict[str, list[int]]:
+        """Further columns of the table of counts, computed from the states at depth 0, 1, ..."""
+        return {}

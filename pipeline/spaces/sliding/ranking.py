@@ -1,0 +1,106 @@
+"""Keys of sliding-tile positions: the rank of the tile order, the blank, and the moves that lead back.
+
+A position is written as the *order* of its tiles, read row by row with the blank left out, and the cell of the
+blank. A horizontal move leaves the order alone; a vertical move takes one tile over ``cols - 1`` others. The order
+is stored as its lexicographic rank, computed from its Lehmer code (D. H. Lehmer, 1960): digit ``i`` is the number of
+smaller tiles to the right of place ``i``. The parity of the order follows from the row of the blank, so the last
+digit that could vary is left out and the rank runs from 0 to ``tiles! / 2 - 1`` (0 if there are fewer than two tiles).
+
+Key, from the high bits to the low ones::
+
+    rank | self-symmetric (1) | blank cell (4) | back moves (4)
+
+*Back moves* are the moves that lead to the previous level (frontier search, Korf 1999): bit 0 up, 1 down, 2 left,
+3 right, named after the way the blank goes.
+*Self-symmetric* marks a position that its transposition maps to itself; see :mod:`pipeline.spaces.sliding.symmetry`.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+MOVE_BITS = 4
+UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
+BLANK_SHIFT = 4
+SYMMETRIC_SHIFT = 8
+RANK_SHIFT = 9
+MAX_TILES = 15
+
+
+def rank_weights(tiles: int) -> np.ndarray:
+    """Place values of the Lehmer digits.
+
+    Parameters
+    ----------
+    tiles : int
+        Number of tiles, 0 to 15.
+
+    Returns
+    -------
+    ndarray of int64, shape (16,)
+        ``(tiles - 1 - i)! / 2`` at place ``i``, and 0 at the last two places, which parity decides.
+    """
+    weights = np.zeros(MAX_TILES + 1, dtype=np.int64)
+    value = 1
+    for place in range(tiles - 3, -1, -1):
+        weights[place] = value
+        value *= tiles - place
+    return weights
+
+
+@numba.njit(nogil=True, cache=True, inline="always")
+def bit_count16(x):
+    """Number of set bits of a 16-bit integer."""
+    x = x - ((x >> 1) & 0x5555)
+    x = (x & 0x3333) + ((x >> 2) & 0x3333)
+    x = (x + (x >> 4)) & 0x0F0F
+    return (x + (x >> 8)) & 0x1F
+
+
+@numba.njit(nogil=True, cache=True)
+def rank_of(order, tiles, weights):
+    """Rank of an order given as places 0 .. ``tiles - 1`` of an integer array (parity left out)."""
+    left = np.int64((1 << tiles) - 1)
+    rank = np.int64(0)
+    for place in range(tiles - 2):
+        tile = order[place]
+        rank += weights[place] * bit_count16(left & ((np.int64(1) << tile) - 1))
+        left &= ~(np.int64(1) << tile)
+    return rank
+
+
+@numba.njit(nogil=True, cache=True)
+def order_of(rank, odd, tiles, weights, digits, order):
+    """Write the order with the given rank and parity, and its Lehmer digits.
+
+    Parameters
+    ----------
+    rank : int64
+    odd : int64
+        1 if the order is an odd permutation.
+    tiles : int64
+    weights : ndarray of int64
+        From :func:`rank_weights`.
+    digits, order : ndarray of int64, shape (16,)
+        Written.
+    """
+    left = np.int64((1 << tiles) - 1)
+    parity = odd
+    rest = rank
+    for place in range(tiles):
+        digit = np.int64(0)
+        if place < tiles - 2:
+            digit = rest // weights[place]
+            rest -= digit * weights[place]
+        elif place == tiles - 2:
+            digit = parity & 1
+        parity ^= digit & 1
+        digits[place] = digit
+        # The digit-th smallest tile that is left.
+        pool = left
+        for _ in range(digit):
+            pool &= pool - 1
+        lowest = pool & -pool
+        left ^= lowest
+        order[place] = bit_count16(lowest - 1)

@@ -1,0 +1,62 @@
+"""The errors a user can cause, each with its exit code.
+
+Every message says what is wrong and where; ``remedy`` says what to do about it. The exit codes are listed in
+``docs/exit-codes.md``.
+"""
+
+from __future__ import annotations
+
+
+class PipelineError(Exception):
+    """Base of all errors that are reported to the user in one line.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, and where.
+    remedy : str, optional
+        What to do about it.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, remedy: str | None = None) -> None:
+        super().__init__(message if remedy is None else f"{message}; {remedy}")
+        self.message = message
+        self.remedy = remedy
+
+
+class InvalidInput(PipelineError, ValueError):
+    """An option, parameter, state or file of the user's has no valid meaning."""
+
+    exit_code = 2
+
+
+class JobError(PipelineError):
+    """A job directory cannot be used as asked: missing, existing, different, foreign or unwritable."""
+
+    exit_code = 3
+
+
+class JobLocked(JobError):
+    """Another process is writing to the job."""
+
+    exit_code = 4
+
+
+class CorruptJob(PipelineError, ValueError):
+    """What is on disk differs from what was committed."""
+
+    exit_code = 5
+
+
+class OutOfBudget(PipelineError):
+    """The memory budget, the disk or the key width cannot hold what was asked for."""
+
+    exit_code = 6
+
+
+class Mismatch(PipelineError):
+    """A count differs from a known one."""
+
+    exit_code = 7
