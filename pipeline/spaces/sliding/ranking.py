@@ -70,37 +70,19 @@ def rank_of(order, tiles, weights):
     return rank
 
 
-@numba.njit(nogil=True, cache=True)
-def order_of(rank, odd, tiles, weights, digits, order):
-    """Write the order with the given rank and parity, and its Lehmer digits.
+def order_parity(blank: int, root_blank: int, cols: int) -> int:
+    """Parity of the tile order: each vertical move is a cycle of ``cols`` tiles."""
+    return (blank // cols - root_blank // cols) * (cols - 1) & 1
 
-    Parameters
-    ----------
-    rank : int64
-    odd : int64
-        1 if the order is an odd permutation.
-    tiles : int64
-    weights : ndarray of int64
-        From :func:`rank_weights`.
-    digits, order : ndarray of int64, shape (16,)
-        Written.
-    """
-    left = np.int64((1 << tiles) - 1)
-    parity = odd
-    rest = rank
+
+def order_of(rank: int, parity: int, tiles: int, weights: np.ndarray, order: np.ndarray) -> None:
+    """Write the order with the given rank and parity to ``order`` (the inverse of :func:`rank_of`)."""
+    left = list(range(tiles))
+    odd = 0
     for place in range(tiles):
-        digit = np.int64(0)
         if place < tiles - 2:
-            digit = rest // weights[place]
-            rest -= digit * weights[place]
-        elif place == tiles - 2:
-            digit = parity & 1
-        parity ^= digit & 1
-        digits[place] = digit
-        # The digit-th smallest tile that is left.
-        pool = left
-        for _ in range(digit):
-            pool &= pool - 1
-        lowest = pool & -pool
-        left ^= lowest
-        order[place] = bit_count16(lowest - 1)
+            digit, rank = divmod(rank, int(weights[place]))
+        else:
+            digit = odd ^ parity if place == tiles - 2 else 0
+        odd ^= digit & 1
+        order[place] = left.pop(digit)

@@ -14,6 +14,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from pipeline.spaces.sliding.ranking import SYMMETRIC_SHIFT
+
 
 @numba.njit(nogil=True, cache=True, inline="always")
 def transpose_word(word):
@@ -36,3 +38,12 @@ def transpose_cell(cell):
 def transpose_moves(moves):
     """Move mask with up and left, and down and right, exchanged."""
     return ((moves & 3) << 2) | (moves >> 2)
+
+
+@numba.njit(nogil=True, cache=True)
+def count_positions(keys):
+    """Positions that canonical keys stand for: two each, but one if the position is its own partner."""
+    single = np.uint64(0)
+    for key in keys:
+        single += (key >> np.uint64(SYMMETRIC_SHIFT)) & np.uint64(1)
+    return 2 * keys.size - np.int64(single)

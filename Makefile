@@ -1,0 +1,40 @@
+PYTHON ?= python3
+ENVIRONMENT := .venv
+BIN := $(ENVIRONMENT)/bin
+READY := $(ENVIRONMENT)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-slow lint format benchmark clean
+
+help:  ## Show what there is to make.
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(ENVIRONMENT)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+run: $(READY)  ## Count the shapes of the snake of length 17, or go on counting.
+	$(BIN)/pipeline run --n 17 --resume
+
+test: $(READY)  ## Run the tests that take less than a minute each.
+	$(BIN)/python -m pytest
+
+test-slow: $(READY)  ## Run the long tests as well.
+	$(BIN)/python -m pytest -m 'slow or not slow'
+
+lint: $(READY)  ## Check style and types.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY)  ## Format the code.
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+benchmark: $(READY)  ## Measure the speed; see benchmarks/README.md.
+	$(BIN)/python benchmarks/run.py
+
+clean:  ## Remove the environment and caches (jobs stay).
+	rm -rf $(ENVIRONMENT) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

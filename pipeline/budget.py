@@ -1,0 +1,135 @@
+"""The memory budget of a job, and what it is spent on.
+
+The budget covers the whole process: interpreter, libraries and compiled kernels (measured when the search starts),
+then per worker a fixed part for decoding and encoding chunks and one large buffer, then spills that stay in memory.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from storage.errors import OutOfBudget
+from storage.level import CHUNK_KEYS
+
+KEY_BYTES = 8
+MIB = 1 << 20
+# Per worker: a decoded chunk twice (Zarr's and ours), a chunk being written, and the scratch of the codec.
+WORKER_BYTES = 4 * CHUNK_KEYS * KEY_BYTES + 8 * MIB
+# What is left to the interpreter, to Zarr's event loop and to the memory allocator.
+RESERVE_BYTES = 24 * MIB
+SMALLEST_BUFFER = 1 << 20
+LARGEST_BUFFER = 1 << 24
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How the memory is divided.
+
+    Attributes
+    ----------
+    total : int
+        Bytes, as the user gave it.
+    base : int
+        Bytes in use before the search.
+    workers : int
+        Tasks that run at the same time.
+    buffer_keys : int
+        Size of each worker's buffer.
+    memory_spill_keys : int
+        Keys of spills that may stay in memory.
+    """
+
+    total: int
+    base: int
+    workers: int
+    buffer_keys: int
+    memory_spill_keys: int
+
+
+def available_memory() -> int:
+    """Bytes of memory that this process may use: the machine's, or its control group's if that is less."""
+    limits = [psutil.virtual_memory().total]
+    for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            limits.append(int(Path(name).read_text(encoding="ascii")))
+        except (OSError, ValueError):
+            continue
+    return min(limits)
+
+
+def available_workers() -> int:
+    """Processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def resident_bytes() -> int:
+    """Resident memory of this process and its children, in bytes."""
+    process = psutil.Process()
+    total: int = process.memory_info().rss
+    for child in process.children(recursive=True):
+        try:
+            total += child.memory_info().rss
+        except psutil.Error:
+            continue
+    return total
+
+
+def return_memory_at_once() -> None:
+    """Make the C library give large blocks back to the system when they are freed.
+
+    By default glibc raises the size from which it does so as blocks are freed, and keeps an arena for every thread;
+    freed buffers would then stay resident.
+    """
+    if not sys.platform.startswith("linux"):
+        return
+    try:
+        library = ctypes.CDLL(None)
+        arena_max, mmap_threshold, trim_threshold = -8, -3, -1
+        library.mallopt(arena_max, 2)
+        library.mallopt(mmap_threshold, 256 << 10)
+        library.mallopt(trim_threshold, 4 * MIB)
+    except (OSError, AttributeError):  # another C library
+        return
+
+
+def divide(total: int, base: int, workers: int) -> Budget:
+    """Divide a budget.
+
+    Parameters
+    ----------
+    total, base : int
+        Bytes allowed, and bytes in use already.
+    workers : int
+        Workers wanted; fewer if the memory does not suffice for all of them.
+
+    Returns
+    -------
+    Budget
+
+    Raises
+    ------
+    OutOfBudget
+        If not even one worker fits.
+    """
+    left = total - base - RESERVE_BYTES
+    needed = WORKER_BYTES + SMALLEST_BUFFER * KEY_BYTES
+    if left < needed:
+        least = -(-(base + RESERVE_BYTES + needed) // MIB)
+        raise OutOfBudget(
+            f"a memory budget of {total // MIB} MiB is too small: the program itself takes {base // MIB} MiB",
+            f"give at least --memory {least}MiB",
+        )
+    workers = min(workers, left // needed)
+    share = left // workers
+    buffer = min((share - WORKER_BYTES) // 2 // KEY_BYTES, LARGEST_BUFFER)
+    buffer = max(buffer, SMALLEST_BUFFER)
+    spills = (left - workers * (WORKER_BYTES + buffer * KEY_BYTES)) // KEY_BYTES
+    return Budget(total, base, workers, buffer, max(0, spills))

@@ -1,0 +1,48 @@
+"""What a search tells those who watch it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from storage.level import Manifest
+
+
+@dataclass
+class PassProgress:
+    """How far a pass over a level has come.
+
+    Attributes
+    ----------
+    depth : int
+        Of the level that is being made.
+    name : str
+        ``expand`` or ``merge``.
+    total : int
+        Keys to go through.
+    done, generated, stored : int
+        Keys gone through, neighbours generated, keys spilled (expand) or stored (merge).
+    """
+
+    depth: int
+    name: str
+    total: int
+    done: int = 0
+    generated: int = 0
+    stored: int = 0
+
+
+class Observer:
+    """Receives the events of a search; each method may be overridden. Calls come from the searching thread, but for
+    :meth:`progressed`, which comes from the workers' threads."""
+
+    def message(self, text: str) -> None:
+        """Something the user may want to know."""
+
+    def pass_started(self, progress: PassProgress) -> None:
+        """A pass begins."""
+
+    def progressed(self, progress: PassProgress) -> None:
+        """Some tasks of the pass went on."""
+
+    def level_committed(self, manifest: Manifest) -> None:
+        """A level counts as done."""

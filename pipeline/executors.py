@@ -1,0 +1,192 @@
+"""Where tasks run: in this thread, on dask's threads, or on a dask.distributed cluster."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from types import TracebackType
+from typing import Any, Self
+
+from storage.errors import InvalidInput
+
+
+class Stopped(Exception):
+    """The user asked for a stop; what is on disk is whole."""
+
+
+Task = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+class Executor(ABC):
+    """Runs tasks that are independent of each other.
+
+    Attributes
+    ----------
+    workers : int
+    shares_memory : bool
+        Whether tasks run in this process.
+    stop : threading.Event
+        Set to end :meth:`run` early; tasks of this process may look at it too.
+    """
+
+    shares_memory = True
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self.stop = threading.Event()
+
+    @abstractmethod
+    def run(self, tasks: Sequence[Task], done: Callable[[Any], None]) -> None:
+        """Run all tasks, and call ``done`` in this thread with the result of each.
+
+        Raises
+        ------
+        Stopped
+            If :attr:`stop` was set; no task is running any more.
+        """
+
+    def check(self) -> None:
+        """Raise :class:`Stopped` if a stop was asked for."""
+        if self.stop.is_set():
+            raise Stopped
+
+    def close(self) -> None:
+        """Let go of threads and connections."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class SyncExecutor(Executor):
+    """One task after the other, in this thread."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+
+    def run(self, tasks: Sequence[Task], done: Callable[[Any], None]) -> None:
+        for function, arguments in tasks:
+            self.check()
+            done(function(*arguments))
+
+
+class ThreadExecutor(Executor):
+    """dask's threaded scheduler. The kernels and the codec let go of the interpreter lock."""
+
+    def __init__(self, workers: int) -> None:
+        super().__init__(workers)
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="worker")
+
+    def run(self, tasks: Sequence[Task], done: Callable[[Any], None]) -> None:
+        from dask.threaded import get
+
+        if len(tasks) <= 1:
+            # Not worth a scheduler; most levels of most searches are this small.
+            for function, arguments in tasks:
+                self.check()
+                done(self._pool.submit(function, *arguments).result())
+            return
+
+        def guarded(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+            self.check()
+            return function(*arguments)
+
+        def finished(key: str, result: Any, *_: Any) -> None:
+            done(result)
+
+        # Bound arguments: dask would take those that equal a key of the graph for a dependency.
+        graph = {f"task-{number}": (partial(guarded, *task),) for number, task in enumerate(tasks)}
+        try:
+            get(
+                graph,
+                list(graph),
+                num_workers=self.workers,
+                pool=self._pool,
+                callbacks=[(None, None, None, finished, None)],
+            )
+        except BaseException:
+            # Tasks that run already end by themselves; nobody may write to the job after this returns.
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="worker")
+            raise
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+class ClusterExecutor(Executor):
+    """A dask.distributed cluster whose workers see the job directory under the same path.
+
+    Parameters
+    ----------
+    address : str
+        Of the scheduler, such as ``tcp://127.0.0.1:8786``.
+
+    Raises
+    ------
+    InvalidInput
+        If nothing answers there, or the cluster has no worker.
+    """
+
+    shares_memory = False
+
+    def __init__(self, address: str) -> None:
+        from distributed import Client
+
+        try:
+            self._client = Client(address, timeout=10)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise InvalidInput(
+                f"no dask scheduler answers at {address!r}", "start one with 'dask scheduler', or use --scheduler threads"
+            ) from error
+        threads = sum(self._client.nthreads().values())
+        if not threads:
+            self._client.close()
+            raise InvalidInput(f"the cluster at {address} has no workers", "start some with 'dask worker'")
+        super().__init__(threads)
+
+    def run(self, tasks: Sequence[Task], done: Callable[[Any], None]) -> None:
+        from distributed import as_completed
+
+        futures = [self._client.submit(function, *arguments, pure=False) for function, arguments in tasks]
+        waiting = set(futures)
+        try:
+            while waiting:
+                self.check()
+                try:
+                    for future in as_completed(list(waiting), timeout=0.5):
+                        waiting.discard(future)
+                        done(future.result())
+                        self.check()
+                except TimeoutError:
+                    continue
+        except BaseException:
+            self._client.cancel(list(waiting))
+            raise
+
+    def close(self) -> None:
+        self._client.close()
+
+
+def make_executor(scheduler: str, workers: int) -> Executor:
+    """Executor for ``threads``, ``sync``, or the address of a dask.distributed scheduler.
+
+    Raises
+    ------
+    InvalidInput
+        If it is none of these.
+    """
+    if scheduler == "sync":
+        return SyncExecutor()
+    if scheduler == "threads":
+        return ThreadExecutor(workers)
+    if ":" in scheduler:
+        return ClusterExecutor(scheduler)
+    raise InvalidInput(f"there is no scheduler {scheduler!r}", "use threads, sync, or an address such as tcp://host:8786")

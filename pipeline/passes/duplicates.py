@@ -1,0 +1,67 @@
+"""Kernels on sorted keys: joining equal states, and taking out the states of another level."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+
+@numba.njit(nogil=True, cache=True)
+def join_duplicates(keys, mask_bits):
+    """Join keys that differ in their move masks alone; in place.
+
+    Parameters
+    ----------
+    keys : ndarray of uint64, shape (n,)
+        Ascending. The first places receive one key a state, with the union of its masks, still ascending.
+    mask_bits : int
+        Width of the move mask.
+
+    Returns
+    -------
+    int
+        Number of states.
+    """
+    if keys.size == 0:
+        return 0
+    shift = np.uint64(mask_bits)
+    last = 0
+    current = keys[0]
+    for i in range(1, keys.size):
+        key = keys[i]
+        if key >> shift == current >> shift:
+            current |= key
+        else:
+            keys[last] = current
+            last += 1
+            current = key
+    keys[last] = current
+    return last + 1
+
+
+@numba.njit(nogil=True, cache=True)
+def mark_members(keys, others, mask_bits, found):
+    """Set ``found[i]`` where the state of ``keys[i]`` is among ``others``; both ascend without repetitions."""
+    shift = np.uint64(mask_bits)
+    if keys.size == 0 or others.size == 0:
+        return
+    position = np.searchsorted(keys, (others[0] >> shift) << shift)
+    for other in others:
+        state = other >> shift
+        while position < keys.size and keys[position] >> shift < state:
+            position += 1
+        if position == keys.size:
+            return
+        if keys[position] >> shift == state:
+            found[position] = True
+
+
+@numba.njit(nogil=True, cache=True)
+def remove_marked(keys, found):
+    """Close the gaps that marked keys leave, in place; returns how many keys stay."""
+    kept = 0
+    for i in range(keys.size):
+        if not found[i]:
+            keys[kept] = keys[i]
+            kept += 1
+    return kept

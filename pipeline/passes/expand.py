@@ -1,0 +1,104 @@
+"""The expand pass: neighbours of a slice of the frontier, sorted and without repetitions, to the spills."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.passes.duplicates import join_duplicates
+from pipeline.passes.workspace import workspace
+from pipeline.spaces.contract import StateSpace
+from storage.level import Level
+from storage.spill import Receipt, Spills
+
+Report = Callable[[int, int, int], None]
+
+
+@dataclass(frozen=True)
+class ExpandTask:
+    """Keys ``start`` to ``stop`` of a partition of the frontier."""
+
+    number: int
+    partition: int
+    start: int
+    stop: int
+
+
+def expand(
+    space: StateSpace,
+    frontier: Level,
+    task: ExpandTask,
+    splitters: np.ndarray,
+    spills: Spills,
+    buffer_keys: int,
+    exhaustive: bool,
+    report: Report | None = None,
+) -> Receipt:
+    """Run one expand task.
+
+    Parameters
+    ----------
+    space : StateSpace
+    frontier : Level
+    task : ExpandTask
+    splitters : ndarray of uint64, shape (partitions - 1,)
+        Smallest key of each partition of the next level but the first, with empty move mask.
+    spills : Spills
+        Where the neighbours go.
+    buffer_keys : int
+        Size of the buffer that collects neighbours.
+    exhaustive : bool
+        See :meth:`StateSpace.expand`.
+    report : callable, optional
+        Called now and then with the keys expanded, neighbours generated and keys spilled since the last call.
+
+    Returns
+    -------
+    dict
+        ``keys`` expanded, neighbours ``generated``, keys ``spilled``, and the moves ``forward`` and ``backward``.
+    """
+    buffer = workspace(buffer_keys)
+    writer = spills.writer(task.number)
+    mask_bits = space.layout.mask_bits
+    receipt: Receipt = {"keys": 0, "generated": 0, "spilled": 0, "forward": 0, "backward": 0}
+    filled = 0
+
+    def join(last: bool) -> int:
+        """Sort and join what is in the buffer, spill it unless it is small; returns what stays in the buffer."""
+        part = buffer[:filled]
+        part.sort()
+        kept = int(join_duplicates(part, mask_bits))
+        # Joining again later is cheaper than spilling the same state twice, as long as there is room.
+        if not last and kept <= buffer_keys // 2:
+            return kept
+        cuts = [0, *np.searchsorted(part[:kept], splitters).tolist(), kept]
+        writer.append(part[:kept], cuts)
+        receipt["spilled"] += kept
+        if report is not None:
+            report(0, 0, kept)
+        return 0
+
+    for block in frontier.read(frontier.manifest.partitions[task.partition], task.start, task.stop):
+        position = 0
+        while position < block.size:
+            # At most a piece at a time, so that reports come often enough.
+            step = space.expand(block[position : position + STEP_KEYS], buffer[filled:], exhaustive)
+            position += step.consumed
+            filled += step.written
+            receipt["keys"] += step.consumed
+            receipt["generated"] += step.written
+            receipt["forward"] += step.forward
+            receipt["backward"] += step.backward
+            if report is not None:
+                report(step.consumed, step.written, 0)
+            if filled + space.max_neighbours > buffer_keys:
+                filled = join(last=False)
+    if filled:
+        filled = join(last=True)
+    writer.close(receipt)
+    return receipt
+
+
+STEP_KEYS = 1 << 17

@@ -1,0 +1,135 @@
+"""The plan of a level: how its frontier is cut into tasks and its keys into partitions."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from pipeline.budget import Budget
+from pipeline.passes.expand import ExpandTask
+from pipeline.spaces.contract import Keys, StateSpace
+from storage.level import CHUNK_KEYS, Level
+
+SMALLEST_TASK = 1 << 15
+LARGEST_TASK = 1 << 22
+SMALLEST_PARTITION = 1 << 17
+# Partitions are cut at estimated places; a partition that comes out larger than the buffer is merged in ranges.
+PARTITION_FILL = 0.6
+SAMPLED_BLOCKS = 16
+SAMPLED_KEYS = 2048
+
+
+@dataclass(frozen=True)
+class LevelPlan:
+    """What the tasks of a level are. It is stored before the first task runs and holds until the level is committed.
+
+    Attributes
+    ----------
+    tasks : tuple of ExpandTask
+    splitters : tuple of int
+        Smallest key of each partition but the first.
+    exhaustive : bool
+        Whether all neighbours are generated and earlier levels subtracted.
+    expected_spill : int
+        Estimate of the keys that the expand pass will spill.
+    """
+
+    tasks: tuple[ExpandTask, ...]
+    splitters: tuple[int, ...]
+    exhaustive: bool
+    expected_spill: int
+
+    @property
+    def partitions(self) -> int:
+        """Number of partitions of the next level."""
+        return len(self.splitters) + 1
+
+    def to_json(self) -> dict[str, Any]:
+        """For the plan file."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, entry: dict[str, Any]) -> LevelPlan:
+        """Inverse of :meth:`to_json`."""
+        return cls(
+            tuple(ExpandTask(**task) for task in entry["tasks"]),
+            tuple(entry["splitters"]),
+            entry["exhaustive"],
+            entry["expected_spill"],
+        )
+
+
+def make_plan(
+    space: StateSpace, frontier: Level, budget: Budget, exhaustive: bool, repetition: float
+) -> LevelPlan:
+    """Plan the level after ``frontier``.
+
+    Parameters
+    ----------
+    space : StateSpace
+    frontier : Level
+    budget : Budget
+    exhaustive : bool
+    repetition : float
+        Keys spilled for each neighbour generated, as measured at the level before (1 if unknown).
+
+    Returns
+    -------
+    LevelPlan
+    """
+    tasks = _tasks(frontier, budget)
+    keys = frontier.manifest.keys
+    if keys <= SMALLEST_PARTITION // space.max_neighbours:
+        return LevelPlan(tasks, (), exhaustive, keys * space.max_neighbours)
+    neighbours, sampled = _sample(space, frontier, exhaustive)
+    generated = neighbours.size / sampled * keys
+    expected = int(generated * min(1.0, 1.25 * repetition)) + 1
+    by_memory = expected / (PARTITION_FILL * budget.buffer_keys)
+    by_workers = min(4 * budget.workers, expected / SMALLEST_PARTITION)
+    partitions = max(1, round(by_memory + 0.5), round(by_workers))
+    neighbours.sort()
+    states = np.unique(neighbours >> np.uint64(space.layout.mask_bits)) << np.uint64(space.layout.mask_bits)
+    places = np.arange(1, partitions) * states.size // partitions
+    splitters = np.unique(states[places]) if states.size else states
+    return LevelPlan(tasks, tuple(splitters.tolist()), exhaustive, expected)
+
+
+def _tasks(frontier: Level, budget: Budget) -> tuple[ExpandTask, ...]:
+    """Slices of the frontier, whole chunks where they are larger than one."""
+    size = frontier.manifest.keys // (8 * budget.workers) + 1
+    size = min(max(size, SMALLEST_TASK), LARGEST_TASK)
+    if size > CHUNK_KEYS:
+        size = -(-size // CHUNK_KEYS) * CHUNK_KEYS
+    tasks = []
+    for number, partition in enumerate(frontier.manifest.partitions):
+        pieces = -(-partition.keys // size)
+        # Equal pieces, but never a chunk that two tasks decode if a task is larger than a chunk.
+        step = size if size >= CHUNK_KEYS else -(-partition.keys // pieces)
+        for start in range(0, partition.keys, step):
+            tasks.append(ExpandTask(len(tasks), number, start, min(start + step, partition.keys)))
+    return tuple(tasks)
+
+
+def _sample(space: StateSpace, frontier: Level, exhaustive: bool) -> tuple[Keys, int]:
+    """Neighbours of a few blocks spread over the frontier, and how many keys the blocks hold."""
+    chunks = [
+        (partition, start)
+        for partition in frontier.manifest.partitions
+        for start in range(0, partition.keys, CHUNK_KEYS)
+    ]
+    chosen = [chunks[i] for i in sorted({i * len(chunks) // SAMPLED_BLOCKS for i in range(SAMPLED_BLOCKS)})]
+    parts = []
+    sampled = 0
+    blocks = -(-SAMPLED_BLOCKS // len(chosen))
+    for partition, start in chosen:
+        for keys in frontier.read(partition, start, min(start + CHUNK_KEYS, partition.keys)):
+            for block in range(blocks):
+                first = max(0, (2 * block + 1) * keys.size // (2 * blocks) - SAMPLED_KEYS // 2)
+                some = keys[first : first + SAMPLED_KEYS]
+                out = np.empty((some.size + 1) * space.max_neighbours, dtype=np.uint64)
+                step = space.expand(some, out, exhaustive)
+                parts.append(out[: step.written].copy())
+                sampled += step.consumed
+    return np.concatenate(parts), sampled

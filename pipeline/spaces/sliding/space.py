@@ -1,0 +1,214 @@
+"""The state space of the sliding-tile puzzles."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from pipeline.spaces.contract import Detection, Expansion, KeyLayout, Keys, Reference, State, StateSpace
+from pipeline.spaces.parameters import validated
+from pipeline.spaces.sliding import notation
+from storage.errors import InvalidInput
+
+MAX_CELLS = 16
+
+
+class SlidingParameters(BaseModel):
+    """Parameters of a sliding-puzzle search.
+
+    Attributes
+    ----------
+    rows, cols : int
+        The board, at most 16 cells.
+    blank : int
+        Cell of the blank in the root, counted row by row from 0; the last one unless given. The tiles 1, 2, ... lie
+        row by row on the other cells.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    rows: int = Field(default=4, ge=1, le=MAX_CELLS)
+    cols: int = Field(default=4, ge=1, le=MAX_CELLS)
+    blank: int = Field(default=-1, ge=-1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_negative_blank(cls, values: Any) -> Any:
+        if isinstance(values, dict) and values.get("blank") is not None and str(values["blank"]).startswith("-"):
+            raise ValueError(f"blank is {values['blank']}; cells are counted from 0")
+        return values
+
+    @model_validator(mode="after")
+    def _board(self) -> SlidingParameters:
+        cells = self.rows * self.cols
+        if cells > MAX_CELLS:
+            raise ValueError(f"a board of {self.rows} x {self.cols} has {cells} cells; at most {MAX_CELLS} fit a key")
+        if self.blank >= cells:
+            raise ValueError(f"blank is {self.blank}; the cells of the board are 0 to {cells - 1}")
+        if self.blank == -1:
+            object.__setattr__(self, "blank", cells - 1)
+        return self
+
+
+class Sliding(StateSpace):
+    """All positions of a sliding-tile puzzle.
+
+    Parameters
+    ----------
+    **parameters
+        See :class:`SlidingParameters`.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is unknown or out of range.
+
+    Examples
+    --------
+    >>> from pipeline import Sliding
+    >>> board = Sliding(rows=2, cols=2)
+    >>> [board.format(position) for position in board.neighbours(board.parse("1 2 3 0"))]
+    ['1 0/3 2', '1 2/0 3']
+    """
+
+    name = "sliding"
+    Parameters = SlidingParameters
+    layout = KeyLayout(version=1, field_bits=9, mask_bits=4)
+    detection = Detection.MASKS
+    bipartite = True
+    max_neighbours = 4
+    parameters: SlidingParameters
+
+    def __init__(self, **parameters: Any) -> None:
+        from pipeline.spaces.sliding.ranking import rank_weights
+
+        self.parameters = validated(SlidingParameters, parameters)
+        self._rows, self._cols, self._blank = self.parameters.rows, self.parameters.cols, self.parameters.blank
+        self._tiles = self._rows * self._cols - 1
+        self._symmetric = self._rows == self._cols and self._blank // self._cols == self._blank % self._cols
+        self._weights = rank_weights(self._tiles)
+        self._inverse = np.zeros(self._weights.size)
+        np.divide(1.0, self._weights, out=self._inverse, where=self._weights > 0)
+
+    def _root(self) -> State:
+        cells = [tile for tile in range(1, self._tiles + 1)]
+        cells.insert(self._blank, 0)
+        return np.array(cells, dtype=np.uint8)
+
+    def roots(self) -> Keys:
+        return np.array([self.key_of(self._root())], dtype=np.uint64)
+
+    def expand(self, keys: Keys, out: Keys, exhaustive: bool) -> Expansion:
+        from pipeline.spaces.sliding.expansion import expand_block
+
+        consumed, written = expand_block(
+            keys,
+            out,
+            self._rows,
+            self._cols,
+            self._blank,
+            self._symmetric,
+            self._weights,
+            self._inverse,
+            exhaustive,
+        )
+        return Expansion(consumed, written)
+
+    def count_states(self, keys: Keys) -> int:
+        if not self._symmetric:
+            return int(keys.size)
+        from pipeline.spaces.sliding.symmetry import count_positions
+
+        return int(count_positions(keys))
+
+    def key_of(self, state: State) -> int:
+        from pipeline.spaces.sliding.ranking import BLANK_SHIFT, RANK_SHIFT, SYMMETRIC_SHIFT, rank_of
+
+        if len(state) != self._tiles + 1:
+            raise InvalidInput(f"a board of {self._rows} x {self._cols} has {self._tiles + 1} cells, not {len(state)}")
+        if not notation.is_reachable(state, self._rows, self._cols, self._blank):
+            raise InvalidInput(
+                f"the board {self.format(state)} cannot be reached from {self.format(self._root())}",
+                "an odd number of tiles is exchanged" if min(self._rows, self._cols) > 1 else None,
+            )
+        chosen, symmetric = state, 0
+        if self._symmetric:
+            mirrored = self._transposed(state)
+            ours, theirs = self._goals(state), self._goals(mirrored)
+            symmetric = int(ours == theirs)
+            chosen = mirrored if theirs < ours else state
+        blank = int(np.flatnonzero(chosen == 0)[0])
+        order = np.zeros(MAX_CELLS, dtype=np.int64)
+        order[: self._tiles] = chosen[chosen != 0].astype(np.int64) - 1
+        rank = int(rank_of(order, self._tiles, self._weights))
+        return rank << RANK_SHIFT | symmetric << SYMMETRIC_SHIFT | blank << BLANK_SHIFT
+
+    def _goals(self, state: State) -> list[int]:
+        """For every cell the cell where its tile belongs, the blank belonging where it starts."""
+        return [self._blank if tile == 0 else int(tile) - 1 + (int(tile) > self._blank) for tile in state]
+
+    def _transposed(self, state: State) -> State:
+        side = self._cols
+        result = np.zeros(side * side, dtype=np.uint8)
+        for cell, goal in enumerate(self._goals(state)):
+            new_goal = goal % side * side + goal // side
+            tile = 0 if goal == self._blank else new_goal + 1 - (new_goal > self._blank)
+            result[cell % side * side + cell // side] = tile
+        return result
+
+    def state_of(self, key: int) -> State:
+        from pipeline.spaces.sliding.ranking import BLANK_SHIFT, RANK_SHIFT, order_of, order_parity
+
+        blank = key >> BLANK_SHIFT & 15
+        order = np.zeros(MAX_CELLS, dtype=np.int64)
+        parity = order_parity(blank, self._blank, self._cols)
+        order_of(key >> RANK_SHIFT, parity, self._tiles, self._weights, order)
+        tiles = (order[: self._tiles] + 1).tolist()
+        tiles.insert(blank, 0)
+        return np.array(tiles, dtype=np.uint8)
+
+    def neighbours(self, state: State) -> list[State]:
+        return notation.neighbours(state, self._rows, self._cols)
+
+    def parse(self, text: str) -> State:
+        return notation.parse(text, self._rows, self._cols)
+
+    def format(self, state: State) -> str:
+        return notation.format_board(state, self._cols)
+
+    def draw_text(self, state: State) -> str:
+        from pipeline.spaces.sliding.drawing import draw_text
+
+        return draw_text(state, self._cols)
+
+    def draw_svg(self, state: State) -> str:
+        from pipeline.spaces.sliding.drawing import draw_svg
+
+        return draw_svg(state, self._cols)
+
+    def draw_png(self, state: State) -> bytes:
+        from pipeline.spaces.sliding.drawing import draw_png
+
+        return draw_png(state, self._cols)
+
+    def reference(self) -> Reference | None:
+        data = json.loads(resources.files("pipeline.spaces").joinpath("reference/sliding.json").read_text())
+        board = (self._rows, self._cols, self._blank)
+        transposed = (self._cols, self._rows, self._blank % self._cols * self._rows + self._blank // self._cols)
+        for name, entry in data.items():
+            if (entry["rows"], entry["cols"], entry["blank"]) in (board, transposed):
+                source = f"OEIS {name}" if name.startswith("A") else "counted by hand"
+                return Reference(source, tuple(entry["terms"]), entry["complete"])
+        return None
+
+    def derived_columns(self, states: Sequence[int]) -> dict[str, list[int]]:
+        """``exactly``: positions that can occur after exactly that many moves, going back and forth allowed."""
+        exactly: list[int] = []
+        for depth, count in enumerate(states):
+            exactly.append(count + (exactly[depth - 2] if depth >= 2 else 0))
+        return {"exactly": exactly}

@@ -1,0 +1,1 @@
+"""The snake: a chain of unit edges on the square grid whose joints turn by 90 degrees."""

@@ -1,0 +1,192 @@
+"""Sorted keys as bytes: gaps as variable-length integers, small fields apart, both through Blosc2.
+
+A key is split into its *field bits* (low bits without magnitude, such as a blank and a move mask) and the rest. The
+rest is stored as the difference to the key before, in groups of seven bits, low group first, the high bit of a byte
+saying that another follows. The field bits are stored byte plane by byte plane. Fields that differ at random thus never
+disturb the gaps, and the gaps of a dense level take little more than one byte. Arrays that are not sorted survive too
+(differences are taken modulo 2**64), at up to ten bytes a value; a run of zeros at the end, such as the padding of the
+last chunk of an array, takes no space at all.
+
+Layout of a frame, little-endian::
+
+    offset  size  content
+         0     1  format of the frame, 1
+         1     1  field bits
+         2     2  0
+         4     4  values before the zeros at the end
+         8     4  bytes of the gaps
+        12     4  bytes of the Blosc2 chunk that follows (0 if there are no values)
+        16        Blosc2 chunk of: gaps, then ceil(field bits / 8) planes of one byte a value
+"""
+
+from __future__ import annotations
+
+import struct
+import threading
+
+import blosc2
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+FRAME_FORMAT = 1
+HEADER = struct.Struct("<BBHIII")
+LARGEST_GAP_BYTES = 10
+
+# Blosc2 keeps the interpreter locked while it works unless it is told otherwise.
+blosc2.set_releasegil(True)
+_COMPRESSION = {
+    "codec": blosc2.Codec.ZSTD,
+    "clevel": 1,
+    "typesize": 1,
+    "filters": [blosc2.Filter.NOFILTER],
+    "filters_meta": [0],
+    "nthreads": 1,
+}
+_scratch = threading.local()
+
+
+@numba.njit(nogil=True, cache=True)
+def _split(keys, field_bits, planes, out):
+    """Write gaps and planes of ``keys``; returns the number of gap bytes."""
+    shift = np.uint64(field_bits)
+    previous = np.uint64(0)
+    position = 0
+    for key in keys:
+        rest = key >> shift
+        gap = rest - previous
+        previous = rest
+        while gap >= np.uint64(128):
+            out[position] = np.uint8(gap | np.uint64(128))
+            gap >>= np.uint64(7)
+            position += 1
+        out[position] = np.uint8(gap)
+        position += 1
+    gap_bytes = position
+    for plane in range(planes):
+        plane_shift = np.uint64(8 * plane)
+        left = np.uint64(min(8, field_bits - 8 * plane))
+        mask = (np.uint64(1) << left) - np.uint64(1)
+        for i in range(keys.size):
+            out[position + i] = np.uint8((keys[i] >> plane_shift) & mask)
+        position += keys.size
+    return gap_bytes
+
+
+@numba.njit(nogil=True, cache=True)
+def _join(data, gap_bytes, field_bits, planes, values, out):
+    """Inverse of :func:`_split`; returns False if the gaps do not end where they should."""
+    shift = np.uint64(field_bits)
+    previous = np.uint64(0)
+    position = 0
+    for i in range(values):
+        if position >= gap_bytes:
+            return False
+        byte = np.uint64(data[position])
+        position += 1
+        gap = byte & np.uint64(127)
+        group = np.uint64(7)
+        while byte >= np.uint64(128):
+            if position >= gap_bytes or group >= np.uint64(64):
+                return False
+            byte = np.uint64(data[position])
+            position += 1
+            gap |= (byte & np.uint64(127)) << group
+            group += np.uint64(7)
+        previous += gap
+        out[i] = previous << shift
+    if position != gap_bytes:
+        return False
+    for plane in range(planes):
+        plane_shift = np.uint64(8 * plane)
+        for i in range(values):
+            out[i] |= np.uint64(data[position + i]) << plane_shift
+        position += values
+    return True
+
+
+@numba.njit(nogil=True, cache=True)
+def _without_zeros_at_end(keys):
+    size = keys.size
+    while size > 0 and keys[size - 1] == np.uint64(0):
+        size -= 1
+    return size
+
+
+def _scratch_bytes(size: int) -> NDArray[np.uint8]:
+    """Memory of this thread, kept from call to call: new pages cost more than the coding does."""
+    buffer: NDArray[np.uint8] | None = getattr(_scratch, "buffer", None)
+    if buffer is None or buffer.size < size:
+        buffer = np.empty(size, dtype=np.uint8)
+        _scratch.buffer = buffer
+    return buffer
+
+
+def encode(keys: NDArray[np.uint64], field_bits: int) -> bytes:
+    """Frame of an array of keys.
+
+    Parameters
+    ----------
+    keys : ndarray of uint64, shape (n,)
+        Ascending for a short frame; any content is restored exactly.
+    field_bits : int
+        0 to 32.
+
+    Returns
+    -------
+    bytes
+    """
+    values = int(_without_zeros_at_end(keys))
+    if values == 0:
+        return HEADER.pack(FRAME_FORMAT, field_bits, 0, 0, 0, 0)
+    keys = keys[:values]
+    planes = (field_bits + 7) // 8
+    scratch = _scratch_bytes(values * (LARGEST_GAP_BYTES + planes))
+    gap_bytes = int(_split(keys, field_bits, planes, scratch))
+    chunk = blosc2.compress2(scratch[: gap_bytes + planes * values], **_COMPRESSION)
+    return HEADER.pack(FRAME_FORMAT, field_bits, 0, values, gap_bytes, len(chunk)) + chunk
+
+
+def decode(frame: bytes | memoryview, out: NDArray[np.uint64]) -> int:
+    """Restore the keys of a frame.
+
+    Parameters
+    ----------
+    frame : bytes-like
+        From :func:`encode`.
+    out : ndarray of uint64, shape (n,)
+        Written; zeros behind the stored values.
+
+    Returns
+    -------
+    int
+        Number of values that the frame stores.
+
+    Raises
+    ------
+    ValueError
+        If the frame is damaged, of another format, or holds more than ``n`` values.
+    """
+    if len(frame) < HEADER.size:
+        raise ValueError("frame ends within its header")
+    frame_format, field_bits, _, values, gap_bytes, size = HEADER.unpack_from(frame)
+    if frame_format != FRAME_FORMAT:
+        raise ValueError(f"frame of format {frame_format}, this program reads format {FRAME_FORMAT}")
+    if len(frame) != HEADER.size + size:
+        raise ValueError(f"frame of {len(frame)} bytes where its header says {HEADER.size + size}")
+    if values > out.size:
+        raise ValueError(f"frame with {values} values where at most {out.size} are expected")
+    if values:
+        planes = (field_bits + 7) // 8
+        expected = gap_bytes + planes * values
+        scratch = _scratch_bytes(expected)[:expected]
+        try:
+            written = blosc2.decompress2(memoryview(frame)[HEADER.size :], dst=scratch)
+        except (RuntimeError, ValueError, TypeError) as error:
+            raise ValueError(f"Blosc2 cannot decompress the frame ({error})") from error
+        if written is not None and written != expected:
+            raise ValueError("frame is shorter than its header says")
+        if not _join(scratch, gap_bytes, field_bits, planes, values, out):
+            raise ValueError("gaps do not end where the header says")
+    out[values:] = 0
+    return int(values)

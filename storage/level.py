@@ -1,0 +1,299 @@
+"""One level on disk: a Zarr group whose attributes are its manifest, with one array per partition."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zarr
+from numpy.typing import NDArray
+from zarr.codecs import Crc32cCodec
+from zarr.registry import register_codec
+
+from storage.codec import NAME, SortedKeysCodec
+from storage.digest import add_digests, digest_of
+from storage.durable import TEMPORARY_SUFFIX, bytes_below, publish
+from storage.errors import CorruptJob
+
+CHUNK_KEYS = 1 << 20
+
+# Found by entry point too, but only once the package is installed and its metadata is visible.
+register_codec(NAME, SortedKeysCodec)
+
+
+def hexadecimal(value: int) -> str:
+    """A 64-bit integer as text: JSON readers other than Python's round large numbers."""
+    return f"{value:#018x}"
+
+
+@dataclass(frozen=True)
+class PartitionRecord:
+    """What the manifest says of a partition.
+
+    Attributes
+    ----------
+    name : str
+        Name of its array in the level's group.
+    keys, states : int
+        Keys stored, and the states they stand for.
+    first, last : int
+        Smallest and largest key.
+    digest : int
+        From :mod:`storage.digest`.
+    bytes : int
+        Size of its chunks on disk.
+    """
+
+    name: str
+    keys: int
+    states: int
+    first: int
+    last: int
+    digest: int
+    bytes: int
+
+    def to_json(self) -> dict[str, Any]:
+        """As stored in attributes."""
+        entry = asdict(self)
+        for name in ("first", "last", "digest"):
+            entry[name] = hexadecimal(entry[name])
+        return entry
+
+    @classmethod
+    def from_json(cls, entry: dict[str, Any]) -> PartitionRecord:
+        """Inverse of :meth:`to_json`."""
+        numbers = {name: int(entry[name], 16) for name in ("first", "last", "digest")}
+        return cls(**{**entry, **numbers})
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What is known of a committed level.
+
+    Attributes
+    ----------
+    depth, keys, states, digest, bytes : int
+        ``bytes`` is what the arrays take on disk.
+    partitions : tuple of PartitionRecord
+        By ascending key range; none of them is empty.
+    generated, spilled : int
+        Neighbours that were generated to find the level, and keys that were left of them for the merge.
+    forward : int
+        Moves that lead from the level before to this one, as its expansion counted them; see
+        :class:`pipeline.spaces.contract.Detection`.
+    exhaustive : bool
+        Whether all neighbours of the level before were generated.
+    seconds : float
+        Time spent on the level, interruptions left out.
+    peak_spill_bytes : int
+        Bytes of spills that were on disk while the level was made.
+    arrays_kept : bool
+        Whether the arrays are still on disk.
+    """
+
+    depth: int
+    keys: int
+    states: int
+    digest: int
+    bytes: int
+    partitions: tuple[PartitionRecord, ...]
+    generated: int = 0
+    spilled: int = 0
+    forward: int = 0
+    exhaustive: bool = False
+    seconds: float = 0.0
+    peak_spill_bytes: int = 0
+    arrays_kept: bool = True
+
+    @classmethod
+    def of(cls, depth: int, partitions: list[PartitionRecord], **facts: Any) -> Manifest:
+        """Manifest of a level that consists of the given partitions."""
+        kept = tuple(sorted((entry for entry in partitions if entry.keys), key=lambda entry: entry.first))
+        digest = 0
+        for entry in kept:
+            digest = add_digests(digest, entry.digest)
+        return cls(
+            depth=depth,
+            keys=sum(entry.keys for entry in kept),
+            states=sum(entry.states for entry in kept),
+            digest=digest,
+            bytes=sum(entry.bytes for entry in kept),
+            partitions=kept,
+            **facts,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """As stored in the attributes of the level's group."""
+        entry = {name: value for name, value in self.__dict__.items() if name != "partitions"}
+        entry["digest"] = hexadecimal(self.digest)
+        entry["partitions"] = [partition.to_json() for partition in self.partitions]
+        return entry
+
+    @classmethod
+    def from_json(cls, entry: dict[str, Any]) -> Manifest:
+        """Inverse of :meth:`to_json`."""
+        partitions = tuple(PartitionRecord.from_json(partition) for partition in entry["partitions"])
+        return cls(**{**entry, "digest": int(entry["digest"], 16), "partitions": partitions})
+
+
+class PartitionWriter:
+    """Writes one partition as a Zarr array under a temporary name.
+
+    Parameters
+    ----------
+    directory : Path
+        Where the array goes.
+    name : str
+    most_keys : int
+        Upper bound on the keys that will be written, at least 1.
+    field_bits : int
+        For the codec.
+    """
+
+    def __init__(self, directory: Path, name: str, most_keys: int, field_bits: int) -> None:
+        self._final = directory / name
+        self._temporary = directory / (name + TEMPORARY_SUFFIX)
+        self._name = name
+        self._keys = self._states = self._digest = self._first = self._last = 0
+        self._chunk = min(most_keys, CHUNK_KEYS)
+        self._pending: list[NDArray[np.uint64]] = []
+        self._pending_keys = 0
+        self._array = zarr.create_array(
+            self._temporary,
+            shape=(most_keys,),
+            chunks=(self._chunk,),
+            dtype="uint64",
+            serializer=SortedKeysCodec(field_bits=field_bits),
+            filters=None,
+            compressors=[Crc32cCodec()],
+            fill_value=0,
+            overwrite=True,
+            config={"write_empty_chunks": True},
+        )
+
+    def append(self, keys: NDArray[np.uint64], states: int) -> None:
+        """Write the next keys, ascending and above all before. The array may be reused by the caller afterwards."""
+        if not keys.size:
+            return
+        if not self._keys:
+            self._first = int(keys[0])
+        self._last = int(keys[-1])
+        self._digest = add_digests(self._digest, int(digest_of(keys)))
+        start = self._keys
+        self._keys += keys.size
+        self._states += states
+        # Whole chunks only: a chunk that is written twice would have to be read in between.
+        taken = 0
+        if self._pending_keys:
+            taken = min(keys.size, self._chunk - self._pending_keys)
+            self._pending.append(keys[:taken].copy())
+            self._pending_keys += taken
+            if self._pending_keys == self._chunk:
+                self._write_pending(start + taken)
+        while keys.size - taken >= self._chunk:
+            self._array[start + taken : start + taken + self._chunk] = keys[taken : taken + self._chunk]
+            taken += self._chunk
+        if taken < keys.size:
+            self._pending.append(keys[taken:].copy())
+            self._pending_keys = keys.size - taken
+
+    def _write_pending(self, stop: int) -> None:
+        chunk = np.zeros(self._chunk, dtype=np.uint64)
+        np.concatenate(self._pending, out=chunk[: self._pending_keys])
+        start = stop - self._pending_keys
+        size = min(self._chunk, self._array.shape[0] - start)
+        self._array[start : start + size] = chunk[:size]
+        self._pending = []
+        self._pending_keys = 0
+
+    def close(self) -> PartitionRecord:
+        """Give the array its final shape and name; its attributes are the record that is returned."""
+        if self._pending_keys:
+            self._write_pending(self._keys)
+        self._array.resize((self._keys,))
+        record = PartitionRecord(
+            self._name,
+            self._keys,
+            self._states,
+            self._first,
+            self._last,
+            self._digest,
+            bytes_below(self._temporary / "c"),
+        )
+        self._array.update_attributes(record.to_json())
+        publish(self._temporary, self._final)
+        return record
+
+
+class Level:
+    """A committed level.
+
+    Parameters
+    ----------
+    path : Path
+        Directory of the level's group.
+    manifest : Manifest
+    """
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        self.path = path
+        self.manifest = manifest
+
+    def read(self, partition: PartitionRecord, start: int = 0, stop: int | None = None) -> Iterator[NDArray[np.uint64]]:
+        """Keys ``start`` to ``stop`` of a partition, chunk by chunk.
+
+        Yields
+        ------
+        ndarray of uint64
+            At most ``CHUNK_KEYS`` keys.
+
+        Raises
+        ------
+        CorruptJob
+            If the array is missing, damaged, or not of the size that the manifest says.
+        """
+        path = self.path / partition.name
+        stop = partition.keys if stop is None else stop
+        place = f"level {self.manifest.depth}, partition {partition.name} ({path})"
+        try:
+            array = zarr.open_array(path, mode="r", zarr_format=3)
+        except (FileNotFoundError, ValueError, KeyError, TypeError) as error:
+            raise CorruptJob(f"the array of {place} cannot be opened ({error})", REMEDY) from error
+        if array.shape != (partition.keys,):
+            raise CorruptJob(f"{place} holds {array.shape} keys where its manifest says {partition.keys}", REMEDY)
+        size = array.chunks[0]
+        position = start
+        while position < stop:
+            chunk = position // size
+            # Zarr would read a missing chunk as zeros.
+            if not os.path.exists(path / "c" / str(chunk)):
+                raise CorruptJob(f"chunk {chunk} of {place} is missing", REMEDY)
+            end = min(stop, (chunk + 1) * size)
+            try:
+                block = np.asarray(array[position:end], dtype=np.uint64)
+            except (ValueError, RuntimeError, OSError) as error:
+                raise CorruptJob(f"chunk {chunk} of {place} is damaged ({error})", REMEDY) from error
+            yield block
+            position = end
+
+    def read_range(self, low: int, high: int) -> Iterator[NDArray[np.uint64]]:
+        """Keys from ``low`` to ``high``, both included, in ascending blocks."""
+        for partition in self.manifest.partitions:
+            if partition.last < low or partition.first > high:
+                continue
+            for block in self.read(partition):
+                if block[-1] < low:
+                    continue
+                if block[0] > high:
+                    return
+                start = int(np.searchsorted(block, np.uint64(low), side="left"))
+                stop = int(np.searchsorted(block, np.uint64(high), side="right"))
+                if stop > start:
+                    yield block[start:stop]
+
+
+REMEDY = "restore it from a copy, or run the job again with --overwrite"

@@ -1,0 +1,256 @@
+"""Spills: the sorted, de-duplicated output of expand tasks, on its way to the merge.
+
+A spill file belongs to one expand task. It holds frames (:mod:`storage.gaps`) of at most ``FRAME_KEYS`` keys, each of
+one partition; behind them an index, what the task counted (its *receipt*, JSON), and a trailer. The file gets its
+name when it is complete, so a spill file that exists is a task that is done.
+
+While a level fits in memory its spills stay there; see :class:`MemorySpills`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import threading
+import zlib
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from storage.durable import TEMPORARY_SUFFIX, publish
+from storage.errors import CorruptJob
+from storage.gaps import decode, encode
+
+FRAME_KEYS = 1 << 18
+SUFFIX = ".spill"
+TRAILER = struct.Struct("<IIQ")
+MAGIC = 0x6C6C697073203120
+INDEX_TYPE = np.dtype([("partition", "<u4"), ("keys", "<u4"), ("offset", "<u8"), ("size", "<u4"), ("crc32", "<u4")])
+
+Receipt = dict[str, int]
+
+
+class Piece(ABC):
+    """A run of ascending keys of one partition."""
+
+    keys: int
+
+    @abstractmethod
+    def read(self, out: NDArray[np.uint64]) -> None:
+        """Write the keys to ``out``, which has room for exactly them."""
+
+
+class MemoryPiece(Piece):
+    """A piece that has not left memory."""
+
+    def __init__(self, data: NDArray[np.uint64]) -> None:
+        self.data = data
+        self.keys = int(data.size)
+
+    def read(self, out: NDArray[np.uint64]) -> None:
+        out[:] = self.data
+
+
+class DiskPiece(Piece):
+    """A frame of a spill file."""
+
+    def __init__(self, path: Path, entry: Any) -> None:
+        self.path = path
+        self.keys = int(entry["keys"])
+        self._offset = int(entry["offset"])
+        self._size = int(entry["size"])
+        self._crc32 = int(entry["crc32"])
+
+    def read(self, out: NDArray[np.uint64]) -> None:
+        with open(self.path, "rb") as file:
+            file.seek(self._offset)
+            frame = file.read(self._size)
+        try:
+            if zlib.crc32(frame) != self._crc32:
+                raise ValueError("its checksum is wrong")
+            if decode(frame, out) > self.keys:
+                raise ValueError("it holds more keys than its index says")
+        except ValueError as error:
+            raise CorruptJob(
+                f"the spill file {self.path} is damaged at byte {self._offset} ({error})",
+                "remove that file and resume the job",
+            ) from error
+
+
+class SpillWriter(ABC):
+    """Takes the output of one expand task."""
+
+    @abstractmethod
+    def append(self, keys: NDArray[np.uint64], cuts: Sequence[int]) -> None:
+        """Add ascending keys; those from ``cuts[p]`` to ``cuts[p + 1]`` belong to partition ``p``. They are copied."""
+
+    @abstractmethod
+    def close(self, receipt: Receipt) -> None:
+        """Finish the task."""
+
+
+class DiskSpillWriter(SpillWriter):
+    """Writes a spill file."""
+
+    def __init__(self, path: Path, field_bits: int) -> None:
+        self._path = path
+        self._field_bits = field_bits
+        self._file: IO[bytes] | None = None
+        self._index: list[tuple[int, int, int, int, int]] = []
+        self._temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
+        self._offset = 0
+
+    def append(self, keys: NDArray[np.uint64], cuts: Sequence[int]) -> None:
+        if self._file is None:
+            self._file = open(self._temporary, "wb")  # noqa: SIM115 (closed in close)
+        for partition in range(len(cuts) - 1):
+            for start in range(cuts[partition], cuts[partition + 1], FRAME_KEYS):
+                part = keys[start : min(start + FRAME_KEYS, cuts[partition + 1])]
+                frame = encode(part, self._field_bits)
+                self._file.write(frame)
+                self._index.append((partition, part.size, self._offset, len(frame), zlib.crc32(frame)))
+                self._offset += len(frame)
+
+    def close(self, receipt: Receipt) -> None:
+        if self._file is None:
+            self._file = open(self._temporary, "wb")  # noqa: SIM115 (closed below)
+        note = json.dumps(receipt).encode()
+        self._file.write(np.array(self._index, dtype=INDEX_TYPE).tobytes())
+        self._file.write(note)
+        self._file.write(TRAILER.pack(len(self._index), len(note), MAGIC))
+        self._file.close()
+        publish(self._temporary, self._path)
+
+
+def _read_trailer(path: Path) -> tuple[NDArray[Any], Receipt]:
+    """Index and receipt of a spill file."""
+    remedy = "remove that file and resume the job"
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size < TRAILER.size:
+            raise CorruptJob(f"the spill file {path} is cut short", remedy)
+        file.seek(size - TRAILER.size)
+        entries, note_size, magic = TRAILER.unpack(file.read(TRAILER.size))
+        start = size - TRAILER.size - note_size - entries * INDEX_TYPE.itemsize
+        if magic != MAGIC or start < 0:
+            raise CorruptJob(f"the spill file {path} is damaged at its end", remedy)
+        file.seek(start)
+        index = np.frombuffer(file.read(entries * INDEX_TYPE.itemsize), dtype=INDEX_TYPE)
+        receipt: Receipt = json.loads(file.read(note_size))
+    return index, receipt
+
+
+class DiskSpills:
+    """The spills of one level as files. Instances can be sent to other processes.
+
+    Parameters
+    ----------
+    directory : Path
+        Created if it does not exist.
+    field_bits : int
+        For the codec.
+    """
+
+    def __init__(self, directory: Path, field_bits: int) -> None:
+        self.directory = directory
+        self._field_bits = field_bits
+        directory.mkdir(exist_ok=True)
+
+    def writer(self, task: int) -> SpillWriter:
+        """Writer for the output of an expand task."""
+        return DiskSpillWriter(self._path(task), self._field_bits)
+
+    def receipt(self, task: int) -> Receipt | None:
+        """What a task counted, or None if it is not done."""
+        path = self._path(task)
+        return _read_trailer(path)[1] if path.exists() else None
+
+    def pieces(self, partition: int) -> list[Piece]:
+        """All pieces of a partition."""
+        found: list[Piece] = []
+        for path in sorted(self.directory.glob(f"*{SUFFIX}")):
+            index, _ = _read_trailer(path)
+            found.extend(DiskPiece(path, entry) for entry in index[index["partition"] == partition])
+        return found
+
+    def release(self, partition: int) -> None:
+        """Files hold many partitions; they go when the level is committed."""
+
+    def _path(self, task: int) -> Path:
+        return self.directory / f"{task:05d}{SUFFIX}"
+
+
+class MemorySpills:
+    """The spills of one level in memory, the ones that do not fit on disk.
+
+    Parameters
+    ----------
+    capacity : int
+        Keys that may be held in memory.
+    disk : DiskSpills
+        Takes the rest, in files that are no sign of a finished task.
+    """
+
+    def __init__(self, capacity: int, disk: DiskSpills) -> None:
+        self._left = capacity
+        self._disk = disk
+        self._lock = threading.Lock()
+        self._pieces: defaultdict[int, list[Piece]] = defaultdict(list)
+
+    def writer(self, task: int) -> SpillWriter:
+        """Writer for the output of an expand task."""
+        return _MemorySpillWriter(self, self._disk.writer(OVERFLOW_TASK + task))
+
+    def receipt(self, task: int) -> Receipt | None:
+        """None: what is in memory does not outlive the process."""
+        return None
+
+    def pieces(self, partition: int) -> list[Piece]:
+        """All pieces of a partition."""
+        return self._pieces[partition] + self._disk.pieces(partition)
+
+    def release(self, partition: int) -> None:
+        """Forget the pieces of a partition that is merged."""
+        self._pieces.pop(partition, None)
+
+    def keep(self, keys: NDArray[np.uint64], cuts: Sequence[int]) -> bool:
+        """Take keys as :meth:`SpillWriter.append` does, or return False if they do not fit."""
+        with self._lock:
+            if keys.size > self._left:
+                return False
+            self._left -= keys.size
+        for partition in range(len(cuts) - 1):
+            if cuts[partition] < cuts[partition + 1]:
+                piece = MemoryPiece(keys[cuts[partition] : cuts[partition + 1]].copy())
+                with self._lock:
+                    self._pieces[partition].append(piece)
+        return True
+
+
+# Task numbers from here on are parts of tasks whose other parts are in memory.
+OVERFLOW_TASK = 1_000_000
+
+
+class _MemorySpillWriter(SpillWriter):
+    def __init__(self, spills: MemorySpills, overflow: SpillWriter) -> None:
+        self._spills = spills
+        self._overflow = overflow
+        self._overflown = False
+
+    def append(self, keys: NDArray[np.uint64], cuts: Sequence[int]) -> None:
+        if not self._spills.keep(keys, cuts):
+            self._overflown = True
+            self._overflow.append(keys, cuts)
+
+    def close(self, receipt: Receipt) -> None:
+        if self._overflown:
+            self._overflow.close(receipt)
+
+
+Spills = DiskSpills | MemorySpills
