@@ -6,7 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pipeline.search import Search, Settings
+    from pipeline.search import Search
+    from pipeline.settings import Settings
     from pipeline.spaces.contract import StateSpace
     from pipeline.spaces.sliding.space import Sliding
     from pipeline.spaces.snake.space import Snake
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "Search": "pipeline.search",
-    "Settings": "pipeline.search",
+    "Settings": "pipeline.settings",
     "Sliding": "pipeline.spaces.sliding.space",
     "Snake": "pipeline.spaces.snake.space",
     "StateSpace": "pipeline.spaces.contract",

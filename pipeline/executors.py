@@ -144,7 +144,8 @@ class ClusterExecutor(Executor):
             self._client = Client(address, timeout=10)
         except (OSError, ValueError, TimeoutError) as error:
             raise InvalidInput(
-                f"no dask scheduler answers at {address!r}", "start one with 'dask scheduler', or use --scheduler threads"
+                f"no dask scheduler answers at {address!r}",
+                "start one with 'dask scheduler', or use --scheduler threads",
             ) from error
         threads = sum(self._client.nthreads().values())
         if not threads:
@@ -189,4 +190,6 @@ def make_executor(scheduler: str, workers: int) -> Executor:
         return ThreadExecutor(workers)
     if ":" in scheduler:
         return ClusterExecutor(scheduler)
-    raise InvalidInput(f"there is no scheduler {scheduler!r}", "use threads, sync, or an address such as tcp://host:8786")
+    raise InvalidInput(
+        f"there is no scheduler {scheduler!r}", "use threads, sync, or an address such as tcp://host:8786"
+    )

@@ -61,9 +61,7 @@ class LevelPlan:
         )
 
 
-def make_plan(
-    space: StateSpace, frontier: Level, budget: Budget, exhaustive: bool, repetition: float
-) -> LevelPlan:
+def make_plan(space: StateSpace, frontier: Level, budget: Budget, exhaustive: bool, repetition: float) -> LevelPlan:
     """Plan the level after ``frontier``.
 
     Parameters

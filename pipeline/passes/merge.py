@@ -102,9 +102,7 @@ def gather(pieces: Sequence[Piece], low: int | None, high: int | None, buffer: K
     return filled
 
 
-def ranges(
-    pieces: Sequence[Piece], total: int, buffer: Keys, mask_bits: int
-) -> list[tuple[int | None, int | None]]:
+def ranges(pieces: Sequence[Piece], total: int, buffer: Keys, mask_bits: int) -> list[tuple[int | None, int | None]]:
     """Cut the keys of a partition into ranges that fit the buffer."""
     if total <= buffer.size:
         return [(None, None)]

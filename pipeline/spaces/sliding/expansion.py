@@ -234,9 +234,7 @@ def expand_block(keys, out, rows, cols, root_blank, symmetric, weights, inverse,
                 mirrored = transpose_word(neighbour)
                 if mirrored < neighbour:
                     target = board_cells[transpose_cell(word_cells[target])]
-                    new_rank = rank_of_word(
-                        mirrored, target, root_blank, tiles, word_cells, board_cells, weights
-                    )
+                    new_rank = rank_of_word(mirrored, target, root_blank, tiles, word_cells, board_cells, weights)
                     back = transpose_moves(back)
                 elif mirrored == neighbour:
                     mirror = np.int64(1)

@@ -1,0 +1,126 @@
+"""Making one level: both passes over the executor, what is done already left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from pipeline.budget import Budget
+from pipeline.events import Observer, PassProgress
+from pipeline.executors import Executor
+from pipeline.passes.expand import expand
+from pipeline.passes.merge import merge, partition_name
+from pipeline.plan import LevelPlan
+from pipeline.spaces.contract import StateSpace
+from storage.job import WorkingLevel
+from storage.level import Level, PartitionRecord
+from storage.spill import MemorySpills, Receipt, Spills
+
+
+class LevelMaker:
+    """Runs the passes of a level.
+
+    Parameters
+    ----------
+    space : StateSpace
+    executor : Executor
+    budget : Budget
+    observer : Observer
+    """
+
+    def __init__(self, space: StateSpace, executor: Executor, budget: Budget, observer: Observer) -> None:
+        self._space = space
+        self._executor = executor
+        self._budget = budget
+        self._observer = observer
+
+    def spills(self, work: WorkingLevel, plan: LevelPlan) -> Spills:
+        """Where the spills of a level go: to memory if they fit and no task's are on disk already."""
+        disk = work.spills()
+        started_on_disk = any(disk.receipt(task.number) is not None for task in plan.tasks)
+        fits = plan.expected_spill <= self._budget.memory_spill_keys
+        if self._executor.shares_memory and fits and not started_on_disk:
+            return MemorySpills(self._budget.memory_spill_keys, disk)
+        return disk
+
+    def expand(self, work: WorkingLevel, frontier: Level, plan: LevelPlan, spills: Spills) -> Receipt:
+        """Run the expand pass; returns the sums of the receipts of all tasks."""
+        receipts = {task.number: spills.receipt(task.number) for task in plan.tasks}
+        finished = [receipt for receipt in receipts.values() if receipt is not None]
+        progress = PassProgress(work.depth, "expand", frontier.manifest.keys)
+        for receipt in finished:
+            progress.done += receipt["keys"]
+            progress.generated += receipt["generated"]
+            progress.stored += receipt["spilled"]
+        self._observer.pass_started(progress)
+        report = self._reporter(progress)
+        splitters = np.array(plan.splitters, dtype=np.uint64)
+        tasks = [
+            (
+                expand,
+                (self._space, frontier, task, splitters, spills, self._budget.buffer_keys, plan.exhaustive, report),
+            )
+            for task in plan.tasks
+            if receipts[task.number] is None
+        ]
+
+        def done(receipt: Receipt) -> None:
+            finished.append(receipt)
+            if report is None:
+                self._advance(progress, receipt["keys"], receipt["generated"], receipt["spilled"])
+
+        self._executor.run(tasks, done)
+        names = ("keys", "generated", "spilled", "forward", "backward")
+        return {name: sum(receipt[name] for receipt in finished) for name in names}
+
+    def merge(
+        self, work: WorkingLevel, plan: LevelPlan, spills: Spills, totals: Receipt, earlier: Sequence[Level]
+    ) -> list[PartitionRecord]:
+        """Run the merge pass; returns the records of all partitions."""
+        records = []
+        missing = []
+        for partition in range(plan.partitions):
+            record = work.record(partition_name(partition))
+            if record is None:
+                missing.append(partition)
+            else:
+                records.append(record)
+        progress = PassProgress(work.depth, "merge", totals["spilled"])
+        self._observer.pass_started(progress)
+        report = self._reporter(progress)
+
+        def report_merge(read: int, stored: int) -> None:
+            if report is not None:
+                report(read, 0, stored)
+
+        reporter = report_merge if report is not None else None
+        tasks = [
+            (merge, (self._space, work, partition, spills, earlier, self._budget.buffer_keys, reporter))
+            for partition in missing
+        ]
+
+        def done(record: PartitionRecord) -> None:
+            records.append(record)
+            if report is None:
+                self._advance(progress, totals["spilled"] // plan.partitions, 0, record.keys)
+
+        self._executor.run(tasks, done)
+        return records
+
+    def _advance(self, progress: PassProgress, done: int, generated: int, stored: int) -> None:
+        progress.done += done
+        progress.generated += generated
+        progress.stored += stored
+        self._observer.progressed(progress)
+
+    def _reporter(self, progress: PassProgress) -> Callable[[int, int, int], None] | None:
+        """Called by tasks of this process; also ends them when a stop was asked for."""
+        if not self._executor.shares_memory:
+            return None
+
+        def report(done: int, generated: int, stored: int) -> None:
+            self._executor.check()
+            self._advance(progress, done, generated, stored)
+
+        return report

@@ -1,0 +1,102 @@
+"""Looking into the levels of a job: single states, samples, and where a state is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pipeline.spaces.contract import State, StateSpace
+from pipeline.spaces.registry import make_space
+from storage.errors import InvalidInput, JobError
+from storage.job import Job
+from storage.level import Level
+
+
+def space_of(job: Job) -> StateSpace:
+    """State space of a job.
+
+    Raises
+    ------
+    JobError
+        If this version of the program builds the keys of that space differently.
+    """
+    description = job.attributes["space"]
+    space = make_space(description["name"], description["parameters"])
+    if description.get("key_version") != space.layout.version:
+        raise JobError(
+            f"{job.path} has keys of version {description.get('key_version')}, "
+            f"and this program has keys of version {space.layout.version}",
+            "use the version of the program that wrote it",
+        )
+    return space
+
+
+def level_with_arrays(job: Job, depth: int) -> Level:
+    """A committed level whose states are still on disk.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such level.
+    JobError
+        If its states were deleted.
+    """
+    depths = [manifest.depth for manifest in job.manifests() if manifest.keys]
+    if depth not in depths:
+        known = f"it has the depths 0 to {depths[-1]}" if depths else "no level is done yet"
+        raise InvalidInput(f"{job.path} has no level of depth {depth}", known)
+    level = job.level(depth)
+    if not level.manifest.arrays_kept:
+        raise JobError(
+            f"the states of depth {depth} of {job.path} were deleted by --keep frontier", "choose a deeper level"
+        )
+    return level
+
+
+def first_states(space: StateSpace, level: Level, count: int) -> Iterator[State]:
+    """The states with the smallest keys of a level."""
+    left = count
+    for partition in level.manifest.partitions:
+        for block in level.read(partition, 0, min(left, partition.keys)):
+            for key in block.tolist():
+                yield space.state_of(key)
+            left -= block.size
+        if left <= 0:
+            return
+
+
+def sample_states(space: StateSpace, level: Level, count: int, seed: int = 0) -> Iterator[State]:
+    """States chosen at random without repetition (all, if there are no more), by ascending key."""
+    generator = np.random.default_rng(seed)
+    total = level.manifest.keys
+    places = np.sort(generator.choice(total, size=min(count, total), replace=False))
+    start = 0
+    for partition in level.manifest.partitions:
+        inside = places[(places >= start) & (places < start + partition.keys)] - start
+        position = 0
+        if inside.size:
+            for block in level.read(partition, 0, int(inside[-1]) + 1):
+                here = inside[(inside >= position) & (inside < position + block.size)] - position
+                for key in block[here].tolist():
+                    yield space.state_of(key)
+                position += block.size
+        start += partition.keys
+
+
+def depth_of(space: StateSpace, job: Job, state: State) -> int | None:
+    """Depth of the level that holds a state (or one that is equivalent); None if no level on disk does.
+
+    Raises
+    ------
+    InvalidInput
+        If the state cannot be of this space.
+    """
+    mask = (1 << space.layout.mask_bits) - 1
+    key = space.key_of(state)
+    for manifest in job.manifests():
+        if not manifest.arrays_kept:
+            continue
+        for _ in job.level(manifest.depth).read_range(key, key | mask):
+            return manifest.depth
+    return None

@@ -1,0 +1,153 @@
+"""The level loop: plan, expand, merge, commit. Resuming is reading what is committed."""
+
+from __future__ import annotations
+
+import shutil
+import time
+
+from pipeline.budget import MIB, Budget
+from pipeline.events import Observer
+from pipeline.executors import Executor
+from pipeline.levels import LevelMaker
+from pipeline.passes.merge import partition_name
+from pipeline.plan import LevelPlan, make_plan
+from pipeline.settings import Settings
+from pipeline.spaces.contract import Detection, StateSpace
+from storage.durable import bytes_below
+from storage.errors import OutOfBudget
+from storage.job import Job, WorkingLevel
+from storage.level import Level, Manifest, PartitionWriter
+from storage.spill import Receipt
+
+# Disk needed for a key: measured on the fifteen puzzle (1.3) and the snake (0.2), with some room.
+BYTES_PER_KEY = 1.6
+
+
+class LevelLoop:
+    """Makes and commits level after level.
+
+    Parameters
+    ----------
+    space : StateSpace
+    settings : Settings
+    job : Job
+        Locked by this process.
+    executor : Executor
+    budget : Budget
+    observer : Observer
+    """
+
+    def __init__(
+        self,
+        space: StateSpace,
+        settings: Settings,
+        job: Job,
+        executor: Executor,
+        budget: Budget,
+        observer: Observer,
+    ) -> None:
+        self._space = space
+        self._settings = settings
+        self._observer = observer
+        self._job = job
+        self._executor = executor
+        self._budget = budget
+        self._maker = LevelMaker(space, executor, budget, observer)
+
+    def run(self) -> None:
+        """Go on until the space is exhausted or the depth bound is reached.
+
+        Raises
+        ------
+        Stopped
+            If the executor was told to stop.
+        """
+        if not self._job.depths():
+            self._commit_roots()
+        while True:
+            depth = len(self._job.depths())
+            frontier = self._job.level(depth - 1)
+            bound = self._settings.max_depth
+            if not frontier.manifest.keys or (bound is not None and depth > bound):
+                return
+            self._executor.check()
+            self._make_level(frontier)
+            if self._settings.keep == "frontier":
+                self._drop_levels(depth)
+
+    def _commit_roots(self) -> None:
+        roots = self._space.roots()
+        work = self._job.working_level(0)
+        work.partitions.mkdir(parents=True, exist_ok=True)
+        writer = PartitionWriter(work.partitions, partition_name(0), roots.size, self._space.layout.field_bits)
+        writer.append(roots, self._space.count_states(roots))
+        manifest = Manifest.of(0, [writer.close()])
+        self._job.commit(work, manifest)
+        self._observer.level_committed(manifest)
+
+    def _drop_levels(self, newest: int) -> None:
+        """Delete arrays that no later level needs."""
+        needed = 0 if self._space.detection is Detection.MASKS else 1
+        for depth in range(newest - needed):
+            self._job.drop_arrays(depth)
+
+    def _make_level(self, frontier: Level) -> None:
+        started = time.monotonic()
+        depth = frontier.manifest.depth + 1
+        work = self._job.working_level(depth)
+        plan = self._plan(work, frontier, self._always_exhaustive() or frontier.manifest.exhaustive)
+        spills = self._maker.spills(work, plan)
+        totals = self._maker.expand(work, frontier, plan, spills)
+        if not plan.exhaustive and self._misses_moves(frontier, totals):
+            self._observer.message(
+                f"level {depth}: some moves that reduce bends do not lead back; all neighbours are generated from here"
+            )
+            work.discard()
+            plan = self._plan(work, frontier, exhaustive=True)
+            spills = self._maker.spills(work, plan)
+            totals = self._maker.expand(work, frontier, plan, spills)
+        earlier = self._job.earlier_levels(depth, self._space.bipartite) if plan.exhaustive else []
+        records = self._maker.merge(work, plan, spills, totals, earlier)
+        peak = bytes_below(work.path / "spills")
+        work.drop_spills()
+        manifest = Manifest.of(
+            depth,
+            records,
+            generated=totals["generated"],
+            spilled=totals["spilled"],
+            forward=totals["forward"],
+            exhaustive=plan.exhaustive,
+            seconds=round(time.monotonic() - started, 3),
+            peak_spill_bytes=peak,
+        )
+        self._job.commit(work, manifest)
+        self._observer.level_committed(manifest)
+
+    def _always_exhaustive(self) -> bool:
+        return self._space.detection is Detection.LEVELS
+
+    def _misses_moves(self, frontier: Level, totals: Receipt) -> bool:
+        """Whether one-sided expansion left out a move that is not the reverse of one generated a level before."""
+        return self._space.detection is Detection.ONE_SIDED and totals["backward"] != frontier.manifest.forward
+
+    def _plan(self, work: WorkingLevel, frontier: Level, exhaustive: bool) -> LevelPlan:
+        stored = work.plan()
+        if stored is not None:
+            return LevelPlan.from_json(stored)
+        before = frontier.manifest
+        repetition = before.spilled / before.generated if before.generated else 1.0
+        plan = make_plan(self._space, frontier, self._budget, exhaustive, repetition)
+        self._check_disk(plan, before.depth + 1)
+        work.save_plan(plan.to_json())
+        return plan
+
+    def _check_disk(self, plan: LevelPlan, depth: int) -> None:
+        needed = int(plan.expected_spill * BYTES_PER_KEY)
+        if plan.expected_spill > self._budget.memory_spill_keys:
+            needed *= 2
+        free = shutil.disk_usage(self._job.path).free
+        if needed > free:
+            raise OutOfBudget(
+                f"level {depth} of {self._job.path} may take {needed // MIB} MiB of disk, and {free // MIB} MiB are free",
+                "free some space and resume the job; --keep frontier deletes levels that are no longer needed",
+            )

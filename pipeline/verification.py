@@ -1,0 +1,174 @@
+"""Checking a job: every chunk is read, counted and compared with the manifest, the counts with known ones."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.budget import available_memory, available_workers, divide, resident_bytes, return_memory_at_once
+from pipeline.events import Observer
+from pipeline.executors import ThreadExecutor
+from pipeline.levels import LevelMaker
+from pipeline.plan import make_plan
+from pipeline.spaces.contract import StateSpace
+from storage.digest import add_digests, digest_of
+from storage.errors import CorruptJob, Mismatch
+from storage.job import Job, WorkingLevel
+from storage.level import Level, Manifest, PartitionRecord, hexadecimal
+
+
+@dataclass(frozen=True)
+class LevelCheck:
+    """A level that was found as its manifest says."""
+
+    depth: int
+    keys: int
+    states: int
+    read: bool
+
+
+def verify_levels(space: StateSpace, job: Job) -> Iterator[LevelCheck]:
+    """Read all levels of a job.
+
+    Yields
+    ------
+    LevelCheck
+        For each level; ``read`` is False if its arrays were deleted by ``--keep frontier``.
+
+    Raises
+    ------
+    CorruptJob
+        At the first difference, with its place.
+    """
+    for manifest in job.manifests():
+        level = job.level(manifest.depth)
+        _check_manifest(level)
+        if manifest.arrays_kept:
+            for partition in manifest.partitions:
+                _check_partition(space, level, partition)
+        yield LevelCheck(manifest.depth, manifest.keys, manifest.states, manifest.arrays_kept)
+
+
+def _check_manifest(level: Level) -> None:
+    manifest = level.manifest
+    again = Manifest.of(manifest.depth, list(manifest.partitions))
+    for name in ("keys", "states", "digest", "bytes"):
+        if getattr(again, name) != getattr(manifest, name):
+            raise CorruptJob(
+                f"level {manifest.depth} ({level.path / 'zarr.json'}): the partitions add up to "
+                f"{name} {getattr(again, name)}, the manifest says {getattr(manifest, name)}"
+            )
+    for before, after in zip(manifest.partitions, manifest.partitions[1:], strict=False):
+        if before.last >= after.first:
+            raise CorruptJob(f"level {manifest.depth}: the partitions {before.name} and {after.name} overlap")
+
+
+def _check_partition(space: StateSpace, level: Level, record: PartitionRecord) -> None:
+    place = f"level {level.manifest.depth}, partition {record.name}"
+    mask_bits = np.uint64(space.layout.mask_bits)
+    keys = states = digest = 0
+    last: np.uint64 | None = None
+    for chunk, block in enumerate(level.read(record)):
+        bare = block >> mask_bits
+        wrong = np.flatnonzero(bare[1:] <= bare[:-1])
+        if last is not None and bare[0] <= last:
+            wrong = np.array([-1])
+        if wrong.size:
+            position = keys + int(wrong[0]) + 1
+            raise CorruptJob(f"{place}, chunk {chunk}: the keys do not ascend at position {position}")
+        if keys == 0 and int(block[0]) != record.first:
+            raise CorruptJob(
+                f"{place}: the first key is {hexadecimal(int(block[0]))}, the manifest says {hexadecimal(record.first)}"
+            )
+        last = bare[-1]
+        final = int(block[-1])
+        keys += block.size
+        states += space.count_states(block)
+        digest = add_digests(digest, int(digest_of(block)))
+    found = {"keys": keys, "states": states, "last": final, "digest": digest}
+    for name, value in found.items():
+        if value != getattr(record, name):
+            raise CorruptJob(f"{place}: {name} is {value}, the manifest says {getattr(record, name)}")
+
+
+def compare_with_reference(space: StateSpace, job: Job) -> str | None:
+    """Compare the counts of a job with those that are known.
+
+    Returns
+    -------
+    str or None
+        What they were compared with; None if nothing is known.
+
+    Raises
+    ------
+    Mismatch
+        With the first depth that differs.
+    """
+    reference = space.reference()
+    manifests = job.manifests()
+    states = [manifest.states for manifest in manifests if manifest.keys]
+    complete = bool(manifests) and manifests[-1].keys == 0
+    if reference is None:
+        return None
+    compared = []
+    if reference.states is not None:
+        for depth, (ours, theirs) in enumerate(zip(states, reference.states, strict=False)):
+            if ours != theirs:
+                raise Mismatch(f"depth {depth} of {job.path} has {ours} states; {reference.source} says {theirs}")
+        if reference.complete and (
+            len(states) > len(reference.states) or (complete and len(states) < len(reference.states))
+        ):
+            raise Mismatch(f"{job.path} has {len(states)} depths; {reference.source} says {len(reference.states)}")
+        compared.append(f"{min(len(states), len(reference.states))} depths")
+    if reference.total is not None and complete:
+        if sum(states) != reference.total:
+            raise Mismatch(f"{job.path} has {sum(states)} states; {reference.source} says {reference.total}")
+        compared.append("the total")
+    if not compared:
+        return None
+    return f"{' and '.join(compared)} with {reference.source}"
+
+
+def verify_expansion(space: StateSpace, job: Job, depth: int, memory: int | None = None) -> None:
+    """Make a level again from the one before, generating all neighbours, and compare it with what is on disk.
+
+    Parameters
+    ----------
+    space : StateSpace
+    job : Job
+    depth : int
+        1 or more; the arrays of the level before (and of the one before that) must be on disk.
+    memory : int, optional
+        Budget in bytes.
+
+    Raises
+    ------
+    CorruptJob
+        If the levels differ.
+    """
+    return_memory_at_once()
+    frontier = job.level(depth - 1)
+    expected = job.level(depth).manifest
+    workers = available_workers()
+    roots = space.roots()
+    space.expand(roots, np.empty(4 * space.max_neighbours + 4, dtype=np.uint64), True)
+    budget = divide(memory or available_memory() // 2, resident_bytes(), workers)
+    with tempfile.TemporaryDirectory(prefix="verify-") as directory, ThreadExecutor(budget.workers) as executor:
+        work = WorkingLevel(Path(directory), depth, space.layout.field_bits)
+        work.partitions.mkdir()
+        plan = make_plan(space, frontier, budget, exhaustive=True, repetition=1.0)
+        maker = LevelMaker(space, executor, budget, Observer())
+        spills = maker.spills(work, plan)
+        totals = maker.expand(work, frontier, plan, spills)
+        records = maker.merge(work, plan, spills, totals, job.earlier_levels(depth, space.bipartite))
+        again = Manifest.of(depth, records)
+    for name in ("keys", "states", "digest"):
+        if getattr(again, name) != getattr(expected, name):
+            raise CorruptJob(
+                f"level {depth} of {job.path}: expanding level {depth - 1} again gives {name} {getattr(again, name)}, "
+                f"on disk is {getattr(expected, name)}"
+            )
