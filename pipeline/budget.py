@@ -54,7 +54,7 @@ class Budget:
 
 def available_memory() -> int:
     """Bytes of memory that this process may use: the machine's, or its control group's if that is less."""
-    limits = [psutil.virtual_memory().total]
+    limits: list[int] = [psutil.virtual_memory().total]
     for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:
             limits.append(int(Path(name).read_text(encoding="ascii")))

@@ -55,6 +55,7 @@ class Executor(ABC):
 
     def close(self) -> None:
         """Let go of threads and connections."""
+        return
 
     def __enter__(self) -> Self:
         return self

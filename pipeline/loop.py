@@ -148,6 +148,7 @@ class LevelLoop:
         free = shutil.disk_usage(self._job.path).free
         if needed > free:
             raise OutOfBudget(
-                f"level {depth} of {self._job.path} may take {needed // MIB} MiB of disk, and {free // MIB} MiB are free",
+                f"level {depth} of {self._job.path} may take {needed // MIB} MiB of disk, "
+                f"and {free // MIB} MiB are free",
                 "free some space and resume the job; --keep frontier deletes levels that are no longer needed",
             )

@@ -100,7 +100,7 @@ def _tasks(frontier: Level, budget: Budget) -> tuple[ExpandTask, ...]:
     size = min(max(size, SMALLEST_TASK), LARGEST_TASK)
     if size > CHUNK_KEYS:
         size = -(-size // CHUNK_KEYS) * CHUNK_KEYS
-    tasks = []
+    tasks: list[ExpandTask] = []
     for number, partition in enumerate(frontier.manifest.partitions):
         pieces = -(-partition.keys // size)
         # Equal pieces, but never a chunk that two tasks decode if a task is larger than a chunk.

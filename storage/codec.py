@@ -40,7 +40,8 @@ class SortedKeysCodec(ArrayBytesCodec):
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Codec from its entry in the array's metadata."""
         _, configuration = parse_named_configuration(data, NAME, require_configuration=False)
-        return cls(field_bits=int((configuration or {}).get("field_bits", 0)))  # type: ignore[call-overload]
+        field_bits: Any = (configuration or {}).get("field_bits", 0)
+        return cls(field_bits=int(field_bits))
 
     def to_dict(self) -> dict[str, Any]:
         """Entry for the array's metadata."""

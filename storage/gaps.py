@@ -143,7 +143,7 @@ def encode(keys: NDArray[np.uint64], field_bits: int) -> bytes:
     planes = (field_bits + 7) // 8
     scratch = _scratch_bytes(values * (LARGEST_GAP_BYTES + planes))
     gap_bytes = int(_split(keys, field_bits, planes, scratch))
-    chunk = blosc2.compress2(scratch[: gap_bytes + planes * values], **_COMPRESSION)
+    chunk: bytes = blosc2.compress2(scratch[: gap_bytes + planes * values], **_COMPRESSION)
     return HEADER.pack(FRAME_FORMAT, field_bits, 0, values, gap_bytes, len(chunk)) + chunk
 
 

@@ -128,7 +128,6 @@ def expand_block(keys, out, rows, cols, root_blank, symmetric, weights, inverse,
     odd = np.zeros(16, dtype=np.int64)
     pools = np.zeros(17, dtype=np.uint64)
     order = np.zeros(16, dtype=np.int64)
-    scratch = np.zeros(16, dtype=np.int64)
     for tile in range(tiles):
         pools[0] |= np.uint64(tile) << np.uint64(4 * tile)
     # Cells of the board in a word of rows of four, and back.

@@ -96,7 +96,7 @@ class Sliding(StateSpace):
         np.divide(1.0, self._weights, out=self._inverse, where=self._weights > 0)
 
     def _root(self) -> State:
-        cells = [tile for tile in range(1, self._tiles + 1)]
+        cells = list(range(1, self._tiles + 1))
         cells.insert(self._blank, 0)
         return np.array(cells, dtype=np.uint8)
 
