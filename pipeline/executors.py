@@ -86,14 +86,14 @@ class ThreadExecutor(Executor):
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="worker")
 
     def run(self, tasks: Sequence[Task], done: Callable[[Any], None]) -> None:
-        from dask.threaded import get
-
         if len(tasks) <= 1:
             # Not worth a scheduler; most levels of most searches are this small.
             for function, arguments in tasks:
                 self.check()
                 done(self._pool.submit(function, *arguments).result())
             return
+
+        from dask.threaded import get
 
         def guarded(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
             self.check()

@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 
 from pipeline.budget import Budget
+from pipeline.passes.duplicates import join_duplicates
 from pipeline.passes.expand import ExpandTask
 from pipeline.spaces.contract import Keys, StateSpace
 from storage.level import CHUNK_KEYS, Level
 
+# Enough tasks to even out their times; opening an array for each costs a few milliseconds.
+TASKS_PER_WORKER = 3
 SMALLEST_TASK = 1 << 15
 LARGEST_TASK = 1 << 22
-SMALLEST_PARTITION = 1 << 17
+SMALLEST_PARTITION = 1 << 18
 # Partitions are cut at estimated places; a partition that comes out larger than the buffer is merged in ranges.
 PARTITION_FILL = 0.6
-SAMPLED_BLOCKS = 16
-SAMPLED_KEYS = 2048
+SAMPLED_KEYS = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -85,18 +87,19 @@ def make_plan(space: StateSpace, frontier: Level, budget: Budget, exhaustive: bo
     generated = neighbours.size / sampled * keys
     expected = int(generated * min(1.0, 1.25 * repetition)) + 1
     by_memory = expected / (PARTITION_FILL * budget.buffer_keys)
-    by_workers = min(4 * budget.workers, expected / SMALLEST_PARTITION)
+    by_workers = min(2 * budget.workers, expected / SMALLEST_PARTITION)
     partitions = max(1, round(by_memory + 0.5), round(by_workers))
     neighbours.sort()
-    states = np.unique(neighbours >> np.uint64(space.layout.mask_bits)) << np.uint64(space.layout.mask_bits)
+    states = neighbours[: join_duplicates(neighbours, space.layout.mask_bits)]
     places = np.arange(1, partitions) * states.size // partitions
-    splitters = np.unique(states[places]) if states.size else states
-    return LevelPlan(tasks, tuple(splitters.tolist()), exhaustive, expected)
+    mask = (1 << space.layout.mask_bits) - 1
+    splitters = sorted({key & ~mask for key in states[places].tolist()}) if states.size else []
+    return LevelPlan(tasks, tuple(splitters), exhaustive, expected)
 
 
 def _tasks(frontier: Level, budget: Budget) -> tuple[ExpandTask, ...]:
     """Slices of the frontier, whole chunks where they are larger than one."""
-    size = frontier.manifest.keys // (8 * budget.workers) + 1
+    size = frontier.manifest.keys // (TASKS_PER_WORKER * budget.workers) + 1
     size = min(max(size, SMALLEST_TASK), LARGEST_TASK)
     if size > CHUNK_KEYS:
         size = -(-size // CHUNK_KEYS) * CHUNK_KEYS
@@ -111,23 +114,11 @@ def _tasks(frontier: Level, budget: Budget) -> tuple[ExpandTask, ...]:
 
 
 def _sample(space: StateSpace, frontier: Level, exhaustive: bool) -> tuple[Keys, int]:
-    """Neighbours of a few blocks spread over the frontier, and how many keys the blocks hold."""
-    chunks = [
-        (partition, start)
-        for partition in frontier.manifest.partitions
-        for start in range(0, partition.keys, CHUNK_KEYS)
-    ]
-    chosen = [chunks[i] for i in sorted({i * len(chunks) // SAMPLED_BLOCKS for i in range(SAMPLED_BLOCKS)})]
-    parts = []
-    sampled = 0
-    blocks = -(-SAMPLED_BLOCKS // len(chosen))
-    for partition, start in chosen:
-        for keys in frontier.read(partition, start, min(start + CHUNK_KEYS, partition.keys)):
-            for block in range(blocks):
-                first = max(0, (2 * block + 1) * keys.size // (2 * blocks) - SAMPLED_KEYS // 2)
-                some = keys[first : first + SAMPLED_KEYS]
-                out = np.empty((some.size + 1) * space.max_neighbours, dtype=np.uint64)
-                step = space.expand(some, out, exhaustive)
-                parts.append(out[: step.written].copy())
-                sampled += step.consumed
-    return np.concatenate(parts), sampled
+    """Neighbours of keys spread over the frontier, and how many keys that are."""
+    keys: list[int] = []
+    for partition in frontier.manifest.partitions:
+        keys.extend(frontier.sample(partition))
+    step = -(-len(keys) // SAMPLED_KEYS)
+    sampled = np.array(keys[::step], dtype=np.uint64)
+    out = np.empty((sampled.size + 1) * space.max_neighbours, dtype=np.uint64)
+    return out[: space.expand(sampled, out, exhaustive).written], sampled.size

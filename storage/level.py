@@ -20,6 +20,8 @@ from storage.durable import TEMPORARY_SUFFIX, bytes_below, publish
 from storage.errors import CorruptJob
 
 CHUNK_KEYS = 1 << 20
+# Evenly spaced keys of each partition that its attributes repeat, for estimates that need no chunk.
+SAMPLE_KEYS = 512
 
 # Found by entry point too, but only once the package is installed and its metadata is visible.
 register_codec(NAME, SortedKeysCodec)
@@ -67,7 +69,7 @@ class PartitionRecord:
     def from_json(cls, entry: dict[str, Any]) -> PartitionRecord:
         """Inverse of :meth:`to_json`."""
         numbers = {name: int(entry[name], 16) for name in ("first", "last", "digest")}
-        return cls(**{**entry, **numbers})
+        return cls(**{**{name: entry[name] for name in ("name", "keys", "states", "bytes")}, **numbers})
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,8 @@ class PartitionWriter:
         self._chunk = min(most_keys, CHUNK_KEYS)
         self._pending: list[NDArray[np.uint64]] = []
         self._pending_keys = 0
+        self._stride = -(-most_keys // SAMPLE_KEYS)
+        self._sample: list[int] = []
         self._array = zarr.create_array(
             self._temporary,
             shape=(most_keys,),
@@ -183,6 +187,7 @@ class PartitionWriter:
             self._first = int(keys[0])
         self._last = int(keys[-1])
         self._digest = add_digests(self._digest, int(digest_of(keys)))
+        self._sample.extend(keys[-self._keys % self._stride :: self._stride].tolist())
         start = self._keys
         self._keys += keys.size
         self._states += states
@@ -224,7 +229,8 @@ class PartitionWriter:
             self._digest,
             bytes_below(self._temporary / "c"),
         )
-        self._array.update_attributes(record.to_json())
+        sample = [hexadecimal(key) for key in self._sample]
+        self._array.update_attributes({**record.to_json(), "sample": sample})
         publish(self._temporary, self._final)
         return record
 
@@ -242,6 +248,16 @@ class Level:
     def __init__(self, path: Path, manifest: Manifest) -> None:
         self.path = path
         self.manifest = manifest
+        self._arrays: dict[str, zarr.Array[Any]] = {}
+
+    def __reduce__(self) -> tuple[type[Level], tuple[Path, Manifest]]:
+        return Level, (self.path, self.manifest)
+
+    def _open(self, partition: PartitionRecord) -> zarr.Array[Any]:
+        """The array of a partition, opened once."""
+        if partition.name not in self._arrays:
+            self._arrays[partition.name] = zarr.open_array(self.path / partition.name, mode="r", zarr_format=3)
+        return self._arrays[partition.name]
 
     def read(self, partition: PartitionRecord, start: int = 0, stop: int | None = None) -> Iterator[NDArray[np.uint64]]:
         """Keys ``start`` to ``stop`` of a partition, chunk by chunk.
@@ -260,7 +276,7 @@ class Level:
         stop = partition.keys if stop is None else stop
         place = f"level {self.manifest.depth}, partition {partition.name} ({path})"
         try:
-            array = zarr.open_array(path, mode="r", zarr_format=3)
+            array = self._open(partition)
         except (FileNotFoundError, ValueError, KeyError, TypeError) as error:
             raise CorruptJob(f"the array of {place} cannot be opened ({error})", REMEDY) from error
         if array.shape != (partition.keys,):
@@ -279,6 +295,10 @@ class Level:
                 raise CorruptJob(f"chunk {chunk} of {place} is damaged ({error})", REMEDY) from error
             yield block
             position = end
+
+    def sample(self, partition: PartitionRecord) -> list[int]:
+        """Some keys of a partition, ascending and evenly spaced."""
+        return [int(key, 16) for key in self._open(partition).attrs["sample"]]  # type: ignore[union-attr, arg-type]
 
     def read_range(self, low: int, high: int) -> Iterator[NDArray[np.uint64]]:
         """Keys from ``low`` to ``high``, both included, in ascending blocks."""

@@ -64,15 +64,22 @@ def expand(
     mask_bits = space.layout.mask_bits
     receipt: Receipt = {"keys": 0, "generated": 0, "spilled": 0, "forward": 0, "backward": 0}
     filled = 0
+    # Sorting is fastest in the processor's caches; a larger part of the buffer pays where it finds more duplicates.
+    limit = min(buffer_keys, max(CACHED_KEYS, 2 * space.max_neighbours))
 
     def join(last: bool) -> int:
-        """Sort and join what is in the buffer, spill it unless it is small; returns what stays in the buffer."""
+        """Sort and join what is in the buffer, spill it unless more room will help; returns what stays in it."""
+        nonlocal limit
         part = buffer[:filled]
         part.sort()
         kept = int(join_duplicates(part, mask_bits))
-        # Joining again later is cheaper than spilling the same state twice, as long as there is room.
-        if not last and kept <= buffer_keys // 2:
-            return kept
+        if not last:
+            if kept <= limit // 2:
+                return kept
+            repeats = receipt["spilled"] + kept < WORTH_JOINING * receipt["generated"]
+            if repeats and limit < buffer_keys:
+                limit = min(2 * limit, buffer_keys)
+                return kept
         cuts = [0, *np.searchsorted(part[:kept], splitters).tolist(), kept]
         writer.append(part[:kept], cuts)
         receipt["spilled"] += kept
@@ -84,7 +91,7 @@ def expand(
         position = 0
         while position < block.size:
             # At most a piece at a time, so that reports come often enough.
-            step = space.expand(block[position : position + STEP_KEYS], buffer[filled:], exhaustive)
+            step = space.expand(block[position : position + STEP_KEYS], buffer[filled:limit], exhaustive)
             position += step.consumed
             filled += step.written
             receipt["keys"] += step.consumed
@@ -93,7 +100,7 @@ def expand(
             receipt["backward"] += step.backward
             if report is not None:
                 report(step.consumed, step.written, 0)
-            if filled + space.max_neighbours > buffer_keys:
+            if filled + space.max_neighbours > limit:
                 filled = join(last=False)
     if filled:
         filled = join(last=True)
@@ -102,3 +109,6 @@ def expand(
 
 
 STEP_KEYS = 1 << 17
+CACHED_KEYS = 1 << 18
+# Fewer keys than this part of the neighbours left by joining: use more of the buffer.
+WORTH_JOINING = 0.75

@@ -116,6 +116,6 @@ def ranges(pieces: Sequence[Piece], total: int, buffer: Keys, mask_bits: int) ->
         sample.append(keys[::stride].copy())
     points = np.sort(np.concatenate(sample))
     step = max(1, (buffer.size // 2) // stride)
-    shift = np.uint64(mask_bits)
-    bounds = np.unique((points[step::step] >> shift) << shift).tolist()
+    mask = (1 << mask_bits) - 1
+    bounds = sorted({key & ~mask for key in points[step::step].tolist()})
     return list(zip([None, *bounds], [*bounds, None], strict=True))
