@@ -69,6 +69,7 @@ class Search:
         self.settings = settings if settings is not None else Settings(**options)
         self.observer = observer if observer is not None else Observer()
         self._executor: Executor | None = None
+        self._stop_wanted = False
 
     def run(self, resume: bool = False, overwrite: bool = False, command: str | None = None) -> Table:
         """Search until the space is exhausted or ``max_depth`` is reached.
@@ -98,6 +99,8 @@ class Search:
         workers = self.settings.workers or available_workers()
         with make_executor(self.settings.scheduler, workers) as executor:
             self._executor = executor
+            if self._stop_wanted:
+                executor.stop.set()
             self._warm_up()
             budget = self._divide_memory(executor)
             if overwrite:
@@ -110,6 +113,7 @@ class Search:
 
     def stop(self) -> None:
         """Ask a running search to end at the next safe point; may be called from a signal handler."""
+        self._stop_wanted = True
         if self._executor is not None:
             self._executor.stop.set()
 

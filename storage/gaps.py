@@ -32,6 +32,9 @@ from numpy.typing import NDArray
 FRAME_FORMAT = 1
 HEADER = struct.Struct("<BBHIII")
 LARGEST_GAP_BYTES = 10
+MOST_FIELD_BITS = 32
+# Bytes of the header of a Blosc2 chunk.
+SMALLEST_CHUNK = 32
 
 # Blosc2 keeps the interpreter locked while it works unless it is told otherwise.
 blosc2.set_releasegil(True)
@@ -169,23 +172,27 @@ def decode(frame: bytes | memoryview, out: NDArray[np.uint64]) -> int:
     """
     if len(frame) < HEADER.size:
         raise ValueError("frame ends within its header")
-    frame_format, field_bits, _, values, gap_bytes, size = HEADER.unpack_from(frame)
+    frame_format, field_bits, unused, values, gap_bytes, size = HEADER.unpack_from(frame)
     if frame_format != FRAME_FORMAT:
         raise ValueError(f"frame of format {frame_format}, this program reads format {FRAME_FORMAT}")
     if len(frame) != HEADER.size + size:
         raise ValueError(f"frame of {len(frame)} bytes where its header says {HEADER.size + size}")
+    if field_bits > MOST_FIELD_BITS or unused or (not values and (gap_bytes or size)):
+        raise ValueError("frame whose header has no meaning")
     if values > out.size:
         raise ValueError(f"frame with {values} values where at most {out.size} are expected")
     if values:
         planes = (field_bits + 7) // 8
         expected = gap_bytes + planes * values
+        chunk = memoryview(frame)[HEADER.size :]
+        # Blosc2 does not mind a destination of another size, and leaves the rest of it as it is.
+        if size < SMALLEST_CHUNK or blosc2.get_cbuffer_sizes(chunk)[:2] != (expected, size):
+            raise ValueError("frame whose chunk has another size than its header says")
         scratch = _scratch_bytes(expected)[:expected]
         try:
-            written = blosc2.decompress2(memoryview(frame)[HEADER.size :], dst=scratch)
+            blosc2.decompress2(chunk, dst=scratch)
         except (RuntimeError, ValueError, TypeError) as error:
             raise ValueError(f"Blosc2 cannot decompress the frame ({error})") from error
-        if written is not None and written != expected:
-            raise ValueError("frame is shorter than its header says")
         if not _join(scratch, gap_bytes, field_bits, planes, values, out):
             raise ValueError("gaps do not end where the header says")
     out[values:] = 0

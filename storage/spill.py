@@ -1,8 +1,8 @@
 """Spills: the sorted, de-duplicated output of expand tasks, on its way to the merge.
 
 A spill file belongs to one expand task. It holds frames (:mod:`storage.gaps`) of at most ``FRAME_KEYS`` keys, each of
-one partition; behind them an index, what the task counted (its *receipt*, JSON), and a trailer. The file gets its
-name when it is complete, so a spill file that exists is a task that is done.
+one partition; behind them an index, what the task counted (its *receipt*, JSON), and a trailer with the checksum of
+both. The file gets its name when it is complete, so a spill file that exists is a task that is done.
 
 While a level fits in memory its spills stay there; see :class:`MemorySpills`.
 """
@@ -29,7 +29,7 @@ from storage.gaps import decode, encode
 
 FRAME_KEYS = 1 << 18
 SUFFIX = ".spill"
-TRAILER = struct.Struct("<IIQ")
+TRAILER = struct.Struct("<IIIQ")
 MAGIC = 0x6C6C697073203120
 INDEX_TYPE = np.dtype([("partition", "<u4"), ("keys", "<u4"), ("offset", "<u8"), ("size", "<u4"), ("crc32", "<u4")])
 
@@ -68,9 +68,12 @@ class DiskPiece(Piece):
         self._crc32 = int(entry["crc32"])
 
     def read(self, out: NDArray[np.uint64]) -> None:
-        with open(self.path, "rb") as file:
-            file.seek(self._offset)
-            frame = file.read(self._size)
+        try:
+            with open(self.path, "rb") as file:
+                file.seek(self._offset)
+                frame = file.read(self._size)
+        except FileNotFoundError as error:
+            raise CorruptJob(f"the spill file {self.path} is missing", "resume the job") from error
         try:
             if zlib.crc32(frame) != self._crc32:
                 raise ValueError("its checksum is wrong")
@@ -121,9 +124,9 @@ class DiskSpillWriter(SpillWriter):
         if self._file is None:
             self._file = open(self._temporary, "wb")  # noqa: SIM115 (closed below)
         note = json.dumps(receipt).encode()
-        self._file.write(np.array(self._index, dtype=INDEX_TYPE).tobytes())
-        self._file.write(note)
-        self._file.write(TRAILER.pack(len(self._index), len(note), MAGIC))
+        end = np.array(self._index, dtype=INDEX_TYPE).tobytes() + note
+        self._file.write(end)
+        self._file.write(TRAILER.pack(len(self._index), len(note), zlib.crc32(end), MAGIC))
         self._file.close()
         publish(self._temporary, self._path)
 
@@ -136,13 +139,16 @@ def _read_trailer(path: Path) -> tuple[NDArray[Any], Receipt]:
         if size < TRAILER.size:
             raise CorruptJob(f"the spill file {path} is cut short", remedy)
         file.seek(size - TRAILER.size)
-        entries, note_size, magic = TRAILER.unpack(file.read(TRAILER.size))
+        entries, note_size, crc32, magic = TRAILER.unpack(file.read(TRAILER.size))
         start = size - TRAILER.size - note_size - entries * INDEX_TYPE.itemsize
         if magic != MAGIC or start < 0:
             raise CorruptJob(f"the spill file {path} is damaged at its end", remedy)
         file.seek(start)
-        index = np.frombuffer(file.read(entries * INDEX_TYPE.itemsize), dtype=INDEX_TYPE)
-        receipt: Receipt = json.loads(file.read(note_size))
+        end = file.read(size - TRAILER.size - start)
+    if zlib.crc32(end) != crc32:
+        raise CorruptJob(f"the index of the spill file {path} is damaged", remedy)
+    index = np.frombuffer(end, dtype=INDEX_TYPE, count=entries)
+    receipt: Receipt = json.loads(end[entries * INDEX_TYPE.itemsize :])
     return index, receipt
 
 

@@ -1,8 +1,9 @@
-"""The expand kernel of the sliding puzzles: a sorted block of keys in, the keys of the next level out.
+"""The expand kernel of the sliding puzzles: a block of keys in, the keys of the next level out.
 
-Keys arrive in ascending order, so neighbouring keys share most of their Lehmer digits and only the digits that
-changed are decoded. A vertical move takes one tile over ``cols - 1`` others, which changes the Lehmer digits of
-those places alone: the rank of a neighbour is the rank of the position plus at most four products.
+The work is done on *board words* (:mod:`pipeline.spaces.sliding.symmetry`), in stages: decode the ranks of a block of
+keys, move the blank, choose the canonical one of each transposed pair, rank the new orders. Within a stage every key
+takes the same steps without a branch, so that the compiler can work on several keys with one instruction; the loops
+touch few arrays at a time, or it would not.
 """
 
 from __future__ import annotations
@@ -10,109 +11,210 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from pipeline.spaces.sliding.ranking import (
-    BLANK_SHIFT,
-    DOWN,
-    LEFT,
-    RANK_SHIFT,
-    RIGHT,
-    SYMMETRIC_SHIFT,
-    UP,
-    bit_count16,
-)
-from pipeline.spaces.sliding.symmetry import transpose_cell, transpose_moves, transpose_word
+from pipeline.spaces.sliding.ranking import BLANK_SHIFT, RANK_SHIFT, SYMMETRIC_SHIFT, order_parity
+from pipeline.spaces.sliding.symmetry import transpose_cells_and_moves, transpose_word
 
 MAX_NEIGHBOURS = 4
+# Positions that are worked on together: their arrays stay in the first-level cache.
+BLOCK = 256
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
-def decode_order(rank, parity, first, tiles, weights, inverse, digits, sums, odd, pools, order):
-    """Decode the order from place ``first`` on; what the places before it hold stays.
+def blank_moves(rows: int, cols: int) -> np.ndarray:
+    """Where the blank can go.
 
-    ``sums[i]`` is the part of the rank in places 0 .. i, ``odd[i]`` the parity of their digits, and ``pools[i]`` the
-    tiles that are left before place i as a list of nibbles, lowest tile first.
+    Returns
+    -------
+    ndarray of uint64, shape (16,)
+        For every cell a mask of moves: bit 0 up, 1 down, 2 left, 3 right.
     """
-    rest = rank
-    parity_so_far = np.int64(0)
-    if first > 0:
-        rest -= sums[first - 1]
-        parity_so_far = odd[first - 1]
-    pool = pools[first]
-    for place in range(first, tiles):
-        digit = np.int64(0)
-        if place < tiles - 2:
-            # rest + 1/2 stays away from every multiple of the weight, so the floor is exact.
-            digit = np.int64((np.float64(rest) + 0.5) * inverse[place])
-            rest -= digit * weights[place]
-            sums[place] = rank - rest
-        elif place == tiles - 2:
-            digit = parity_so_far ^ parity
-        parity_so_far ^= digit & 1
-        odd[place] = parity_so_far
-        digits[place] = digit
-        shift = np.uint64(4 * digit)
-        order[place] = np.int64((pool >> shift) & np.uint64(15))
-        below = (np.uint64(1) << shift) - np.uint64(1)
-        pool = (pool & below) | ((pool >> np.uint64(4)) & ~below)
-        pools[place + 1] = pool
+    moves = np.zeros(16, dtype=np.uint64)
+    for cell in range(rows * cols):
+        row, col = divmod(cell, cols)
+        moves[cell] = (row > 0) | (row < rows - 1) << 1 | (col > 0) << 2 | (col < cols - 1) << 3
+    return moves
+
+
+def parity_bits(rows: int, cols: int, root_blank: int) -> int:
+    """Parity of the tile order for every cell of the blank, the bit of cell 0 lowest."""
+    return sum(order_parity(cell, root_blank, cols) << cell for cell in range(rows * cols))
 
 
 @numba.njit(nogil=True, cache=True, inline="always")
-def board_word(order_word, blank_cell, root_cell):
-    """Board word of a 4x4 position: the blank put into the word of its order (15 nibbles, highest first)."""
-    shift = np.uint64(4 * (15 - blank_cell))
+def _bit_count(bits):
+    """Set bits of a 64-bit integer, in the form that compilers turn into one instruction where there is one."""
+    bits = bits - ((bits >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    bits = (bits & np.uint64(0x3333333333333333)) + ((bits >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return (bits * np.uint64(0x0101010101010101)) >> np.uint64(56)
+
+
+@numba.njit(nogil=True, cache=True, inline="always")
+def _digit_of(rest, scale):
+    """Lehmer digit: the integer part of ``rest`` times the reciprocal of the place value."""
+    # rest + 1/2 stays away from every multiple of the place value, so the floor is exact.
+    return np.uint64(np.int32((np.float64(np.int64(rest)) + 0.5) * scale))
+
+
+@numba.njit(nogil=True, cache=True, inline="always")
+def _take_tile(pool, digit):
+    """The tile number ``digit`` of a pool (a list of nibbles, lowest tile lowest), and the pool without it."""
+    shift = digit << np.uint64(2)
     below = (np.uint64(1) << shift) - np.uint64(1)
-    # The order word ends in an unused nibble, so the tiles behind the blank move down by one.
-    return (
-        (order_word & ~((below << np.uint64(4)) | np.uint64(15)))
-        | ((order_word >> np.uint64(4)) & below)
-        | (np.uint64(root_cell) << shift)
-    )
-
-
-@numba.njit(nogil=True, cache=True, inline="always")
-def small_board_word(order, blank, root_blank, tiles, word_cells):
-    """Board word of a position on a square board with fewer than four rows."""
-    word = np.uint64(word_cells[root_blank]) << np.uint64(60 - 4 * word_cells[blank])
-    for place in range(tiles):
-        goal = word_cells[order[place] + (order[place] >= root_blank)]
-        cell = word_cells[place + (place >= blank)]
-        word |= np.uint64(goal) << np.uint64(60 - 4 * cell)
-    return word
+    return (pool >> shift) & np.uint64(15), (pool & below) | ((pool >> np.uint64(4)) & ~below)
 
 
 @numba.njit(nogil=True, cache=True)
-def rank_of_word(word, blank, root_blank, tiles, word_cells, board_cells, weights):
-    """Rank of the order in a board word whose blank is at cell ``blank``."""
-    left = np.int64((1 << tiles) - 1)
-    rank = np.int64(0)
-    for place in range(tiles - 2):
-        cell = word_cells[place + (place >= blank)]
-        goal = board_cells[np.int64((word >> np.uint64(60 - 4 * cell)) & np.uint64(15))]
-        below = (np.int64(1) << (goal - (goal > root_blank))) - 1
-        rank += weights[place] * bit_count16(left & below)
-        left &= ~(below + 1)
-    return rank
+def _decode(keys, count, rest, pool, words, home, tiles, weights, inverse, parities):
+    """Board words of ``count`` keys; ``rest`` and ``pool`` are scratch of the same size."""
+    all_tiles = np.uint64(0)
+    place = np.uint64(0)
+    for tile in range(tiles + 1):
+        if tile != home:
+            all_tiles |= np.uint64(tile) << place
+            place += np.uint64(4)
+    # The nibble of the last cell is free until the blank comes in; its lowest bit collects the parity.
+    for i in range(count):
+        rest[i] = keys[i] >> np.uint64(RANK_SHIFT)
+        pool[i] = all_tiles
+        words[i] = (parities >> ((keys[i] >> np.uint64(BLANK_SHIFT)) & np.uint64(15))) & np.uint64(1)
+    ranked = max(tiles - 2, 0)
+    # Two places at a time: the arrays are read and written half as often.
+    for place in range(0, ranked - 1, 2):
+        position = np.uint64(60 - 4 * place)
+        weight, scale = np.uint64(weights[place]), inverse[place]
+        next_weight, next_scale = np.uint64(weights[place + 1]), inverse[place + 1]
+        for i in range(count):
+            digit = _digit_of(rest[i], scale)
+            tile, smaller_pool = _take_tile(pool[i], digit)
+            left = rest[i] - digit * weight
+            next_digit = _digit_of(left, next_scale)
+            rest[i] = left - next_digit * next_weight
+            next_tile, pool[i] = _take_tile(smaller_pool, next_digit)
+            tiles_here = (tile << position) | (next_tile << (position - np.uint64(4)))
+            words[i] = (words[i] ^ ((digit ^ next_digit) & np.uint64(1))) | tiles_here
+    if ranked & 1:
+        position = np.uint64(60 - 4 * (ranked - 1))
+        for i in range(count):
+            digit = rest[i]
+            tile, pool[i] = _take_tile(pool[i], digit)
+            words[i] = (words[i] ^ (digit & np.uint64(1))) | (tile << position)
+    for place in range(ranked, tiles):
+        position = np.uint64(60 - 4 * place)
+        last = np.uint64(place == tiles - 1)
+        for i in range(count):
+            digit = words[i] & (np.uint64(1) - last)
+            tile, pool[i] = _take_tile(pool[i], digit)
+            words[i] |= tile << position
+    for i in range(count):
+        blank = (keys[i] >> np.uint64(BLANK_SHIFT)) & np.uint64(15)
+        shift = np.uint64(60) - (blank << np.uint64(2))
+        below = (np.uint64(1) << shift) - np.uint64(1)
+        word = words[i] & ~np.uint64(1)
+        before = word & ~((below << np.uint64(4)) | np.uint64(15))
+        words[i] = before | ((word >> np.uint64(4)) & below) | (np.uint64(home) << shift)
 
 
 @numba.njit(nogil=True, cache=True)
-def expand_block(keys, out, rows, cols, root_blank, symmetric, weights, inverse, all_moves):
-    """Write the neighbours of a sorted block of keys.
+def _move(keys, count, words, cols, home, moves, all_moves, new_words, fields):
+    """Words and low key fields of the positions one move away; returns how many there are."""
+    keep = np.uint64(0) if all_moves else np.uint64(15)
+    width = np.uint64(4 * cols)
+    written = 0
+    for i in range(count):
+        key = keys[i]
+        word = words[i]
+        blank = (key >> np.uint64(BLANK_SHIFT)) & np.uint64(15)
+        open_moves = moves[blank] & ~(key & keep)
+        here = np.uint64(60) - (blank << np.uint64(2))
+        # Every move is written; the place advances past those that are legal.
+        there = here + width
+        change = ((word >> (there & np.uint64(63))) & np.uint64(15)) ^ np.uint64(home)
+        new_words[written] = word ^ (change << here) ^ (change << (there & np.uint64(63)))
+        fields[written] = ((blank - np.uint64(cols)) << np.uint64(4)) | np.uint64(2)
+        written += open_moves & np.uint64(1)
+        there = here - width
+        change = ((word >> (there & np.uint64(63))) & np.uint64(15)) ^ np.uint64(home)
+        new_words[written] = word ^ (change << here) ^ (change << (there & np.uint64(63)))
+        fields[written] = ((blank + np.uint64(cols)) << np.uint64(4)) | np.uint64(1)
+        written += (open_moves >> np.uint64(1)) & np.uint64(1)
+        there = here + np.uint64(4)
+        change = ((word >> (there & np.uint64(63))) & np.uint64(15)) ^ np.uint64(home)
+        new_words[written] = word ^ (change << here) ^ (change << (there & np.uint64(63)))
+        fields[written] = ((blank - np.uint64(1)) << np.uint64(4)) | np.uint64(8)
+        written += (open_moves >> np.uint64(2)) & np.uint64(1)
+        there = here - np.uint64(4)
+        change = ((word >> (there & np.uint64(63))) & np.uint64(15)) ^ np.uint64(home)
+        new_words[written] = word ^ (change << here) ^ (change << (there & np.uint64(63)))
+        fields[written] = ((blank + np.uint64(1)) << np.uint64(4)) | np.uint64(4)
+        written += (open_moves >> np.uint64(3)) & np.uint64(1)
+    return written
+
+
+@numba.njit(nogil=True, cache=True)
+def _choose_canonical(words, fields, count):
+    """Put the smaller word of each transposed pair in place, and mark positions that are their own partner."""
+    for i in range(count):
+        word = words[i]
+        field = fields[i]
+        mirrored = transpose_word(word)
+        mirrored_field = transpose_cells_and_moves(field)
+        symmetric = np.uint64(mirrored == word)
+        words[i] = min(word, mirrored)
+        # Each way back of a position that is its own partner has a twin, of which only one is generated.
+        field |= mirrored_field & (np.uint64(0) - symmetric)
+        fields[i] = (mirrored_field if mirrored < word else field) | (symmetric << np.uint64(SYMMETRIC_SHIFT))
+
+
+@numba.njit(nogil=True, cache=True)
+def _rank(words, fields, count, left, out, home, tiles, weights):
+    """Keys of ``count`` board words with the given fields."""
+    all_tiles = (np.uint64(1) << np.uint64(tiles + 1)) - np.uint64(1) - (np.uint64(1) << np.uint64(home))
+    for i in range(count):
+        blank = (fields[i] >> np.uint64(4)) & np.uint64(15)
+        below = (np.uint64(1) << (np.uint64(60) - (blank << np.uint64(2)))) - np.uint64(1)
+        before = words[i] & ~((below << np.uint64(4)) | np.uint64(15))
+        words[i] = before | ((words[i] & below) << np.uint64(4))
+        left[i] = all_tiles
+        out[i] = 0
+    # Two places at a time, as above; a place too many has the value 0.
+    for place in range(0, tiles - 2, 2):
+        position = np.uint64(60 - 4 * place)
+        weight, next_weight = np.uint64(weights[place]), np.uint64(weights[place + 1])
+        for i in range(count):
+            word = words[i]
+            now = left[i]
+            tile = np.uint64(1) << ((word >> position) & np.uint64(15))
+            rank = weight * _bit_count(now & (tile - np.uint64(1)))
+            now &= ~tile
+            tile = np.uint64(1) << ((word >> (position - np.uint64(4))) & np.uint64(15))
+            out[i] += rank + next_weight * _bit_count(now & (tile - np.uint64(1)))
+            left[i] = now & ~tile
+    for i in range(count):
+        out[i] = (out[i] << np.uint64(RANK_SHIFT)) | fields[i]
+
+
+@numba.njit(nogil=True, cache=True)
+def expand_block(keys, out, rows, cols, root_blank, symmetric, weights, inverse, moves, parities, all_moves):
+    """Write the neighbours of a block of keys.
 
     Parameters
     ----------
     keys : ndarray of uint64, shape (n,)
-        Ascending keys of one level.
+        Keys of one level.
     out : ndarray of uint64, shape (m,)
         Receives neighbour keys, unsorted, with the move that leads back in their mask; ``m`` at least 4.
     rows, cols, root_blank : int64
         The board, and the cell where the blank starts.
     symmetric : bool
-        Store one of each transposed pair (square board, blank starting on the diagonal).
+        Store one of each transposed pair (4x4 board, blank starting on the diagonal).
     weights : ndarray of int64, shape (16,)
         From :func:`~pipeline.spaces.sliding.ranking.rank_weights`.
     inverse : ndarray of float64, shape (16,)
         Reciprocals of the positive weights.
+    moves : ndarray of uint64, shape (16,)
+        From :func:`blank_moves`.
+    parities : uint64
+        From :func:`parity_bits`.
     all_moves : bool
         Generate the moves that lead back too.
 
@@ -122,125 +224,24 @@ def expand_block(keys, out, rows, cols, root_blank, symmetric, weights, inverse,
         Keys expanded (fewer than ``n`` when ``out`` is full) and neighbours written.
     """
     tiles = rows * cols - 1
-    window = cols - 1
-    digits = np.zeros(16, dtype=np.int64)
-    sums = np.zeros(16, dtype=np.int64)
-    odd = np.zeros(16, dtype=np.int64)
-    pools = np.zeros(17, dtype=np.uint64)
-    order = np.zeros(16, dtype=np.int64)
-    for tile in range(tiles):
-        pools[0] |= np.uint64(tile) << np.uint64(4 * tile)
-    # Cells of the board in a word of rows of four, and back.
-    row_of = np.zeros(16, dtype=np.int64)
-    word_cells = np.zeros(16, dtype=np.int64)
-    board_cells = np.zeros(16, dtype=np.int64)
-    for cell in range(rows * cols):
-        row_of[cell] = cell // cols
-        word_cells[cell] = (cell // cols) * 4 + cell % cols if symmetric else cell
-        board_cells[word_cells[cell]] = cell
-    root_row = root_blank // cols
-    order_words = np.zeros(17, dtype=np.uint64)
-    last_rank = np.int64(-1)
-    last_parity = np.int64(-1)
-    home = np.uint64(word_cells[root_blank])
-    written = 0
+    words = np.empty(BLOCK, dtype=np.uint64)
+    rest = np.empty(BLOCK, dtype=np.uint64)
+    pool = np.empty(BLOCK, dtype=np.uint64)
+    new_words = np.empty(MAX_NEIGHBOURS * BLOCK + 1, dtype=np.uint64)
+    fields = np.empty(MAX_NEIGHBOURS * BLOCK + 1, dtype=np.uint64)
+    left = np.empty(MAX_NEIGHBOURS * BLOCK + 1, dtype=np.uint64)
     consumed = 0
-    for key in keys:
-        if written + MAX_NEIGHBOURS > out.size:
+    written = 0
+    while consumed < keys.size:
+        count = min(BLOCK, keys.size - consumed, (out.size - written) // MAX_NEIGHBOURS)
+        if count == 0:
             break
-        consumed += 1
-        rank = np.int64(key >> np.uint64(RANK_SHIFT))
-        blank = np.int64(key >> np.uint64(BLANK_SHIFT)) & 15
-        closed = np.int64(key) & 15
-        if all_moves:
-            closed = np.int64(0)
-        row = row_of[blank]
-        col = blank - row * cols
-        parity = ((row - root_row) * (cols - 1)) & 1
-        if rank != last_rank or parity != last_parity:
-            first = np.int64(0)
-            if last_rank >= 0 and tiles > 2:
-                first = tiles - 2
-                while first > 0:
-                    rest = rank - sums[first - 1]
-                    if rest >= 0 and rest < weights[first - 1]:
-                        break
-                    first -= 1
-            decode_order(rank, parity, first, tiles, weights, inverse, digits, sums, odd, pools, order)
-            if symmetric and cols == 4:
-                order_word = order_words[first]
-                for place in range(first, tiles):
-                    goal = order[place] + (order[place] >= root_blank)
-                    order_word |= np.uint64(goal) << np.uint64(60 - 4 * place)
-                    order_words[place + 1] = order_word
-            last_rank = rank
-            last_parity = parity
-        word = np.uint64(0)
+        block = keys[consumed : consumed + count]
+        _decode(block, count, rest, pool, words, root_blank, tiles, weights, inverse, parities)
+        found = np.int64(_move(block, count, words, cols, root_blank, moves, all_moves, new_words, fields))
         if symmetric:
-            if cols == 4:
-                word = board_word(order_words[tiles], blank, root_blank)
-            else:
-                word = small_board_word(order, blank, root_blank, tiles, word_cells)
-        for move in (UP, DOWN, LEFT, RIGHT):
-            if closed & move:
-                continue
-            if move == UP:
-                if row == 0:
-                    continue
-                target = blank - cols
-                back = DOWN
-            elif move == DOWN:
-                if row == rows - 1:
-                    continue
-                target = blank + cols
-                back = UP
-            elif move == LEFT:
-                if col == 0:
-                    continue
-                target = blank - 1
-                back = RIGHT
-            else:
-                if col == cols - 1:
-                    continue
-                target = blank + 1
-                back = LEFT
-            new_rank = rank
-            if move == UP:
-                # The tile at place ``target`` goes behind the next ``window`` tiles.
-                tile = order[target]
-                smaller = np.int64(0)
-                for place in range(target, target + window):
-                    gain = np.int64(tile < order[place + 1])
-                    smaller += 1 - gain
-                    new_rank += (digits[place + 1] + gain - digits[place]) * weights[place]
-                new_rank += (digits[target] - smaller - digits[target + window]) * weights[target + window]
-            elif move == DOWN:
-                # The tile at place ``last`` goes before the ``window`` tiles ahead of it.
-                last = blank + window
-                tile = order[last]
-                smaller = np.int64(0)
-                for place in range(blank, last):
-                    loss = np.int64(tile < order[place])
-                    smaller += 1 - loss
-                    new_rank += (digits[place] - loss - digits[place + 1]) * weights[place + 1]
-                new_rank += (digits[last] + smaller - digits[blank]) * weights[blank]
-            mirror = np.int64(0)
-            if symmetric:
-                here = np.uint64(60 - 4 * word_cells[blank])
-                there = np.uint64(60 - 4 * word_cells[target])
-                change = ((word >> there) & np.uint64(15)) ^ home
-                neighbour = word ^ (change << here) ^ (change << there)
-                mirrored = transpose_word(neighbour)
-                if mirrored < neighbour:
-                    target = board_cells[transpose_cell(word_cells[target])]
-                    new_rank = rank_of_word(mirrored, target, root_blank, tiles, word_cells, board_cells, weights)
-                    back = transpose_moves(back)
-                elif mirrored == neighbour:
-                    mirror = np.int64(1)
-                    # Each way back has a mirrored twin, and only one of the twins is generated.
-                    back |= transpose_moves(back)
-            out[written] = np.uint64(
-                (new_rank << RANK_SHIFT) | (mirror << SYMMETRIC_SHIFT) | (target << BLANK_SHIFT) | back
-            )
-            written += 1
+            _choose_canonical(new_words, fields, found)
+        _rank(new_words, fields, found, left, out[written : written + found], root_blank, tiles, weights)
+        consumed += count
+        written += found
     return consumed, written

@@ -17,11 +17,8 @@ Key, from the high bits to the low ones::
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-MOVE_BITS = 4
-UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
 BLANK_SHIFT = 4
 SYMMETRIC_SHIFT = 8
 RANK_SHIFT = 9
@@ -49,25 +46,11 @@ def rank_weights(tiles: int) -> np.ndarray:
     return weights
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
-def bit_count16(x):
-    """Number of set bits of a 16-bit integer."""
-    x = x - ((x >> 1) & 0x5555)
-    x = (x & 0x3333) + ((x >> 2) & 0x3333)
-    x = (x + (x >> 4)) & 0x0F0F
-    return (x + (x >> 8)) & 0x1F
-
-
-@numba.njit(nogil=True, cache=True)
-def rank_of(order, tiles, weights):
-    """Rank of an order given as places 0 .. ``tiles - 1`` of an integer array (parity left out)."""
-    left = np.int64((1 << tiles) - 1)
-    rank = np.int64(0)
-    for place in range(tiles - 2):
-        tile = order[place]
-        rank += weights[place] * bit_count16(left & ((np.int64(1) << tile) - 1))
-        left &= ~(np.int64(1) << tile)
-    return rank
+def rank_of(order: list[int], weights: np.ndarray) -> int:
+    """Rank of an order of the tiles 0, 1, ... (its parity left out)."""
+    return sum(
+        int(weights[place]) * sum(later < tile for later in order[place + 1 :]) for place, tile in enumerate(order)
+    )
 
 
 def order_parity(blank: int, root_blank: int, cols: int) -> int:
@@ -75,9 +58,10 @@ def order_parity(blank: int, root_blank: int, cols: int) -> int:
     return (blank // cols - root_blank // cols) * (cols - 1) & 1
 
 
-def order_of(rank: int, parity: int, tiles: int, weights: np.ndarray, order: np.ndarray) -> None:
-    """Write the order with the given rank and parity to ``order`` (the inverse of :func:`rank_of`)."""
+def order_of(rank: int, parity: int, tiles: int, weights: np.ndarray) -> list[int]:
+    """Order of the tiles with the given rank and parity (the inverse of :func:`rank_of`)."""
     left = list(range(tiles))
+    order = []
     odd = 0
     for place in range(tiles):
         if place < tiles - 2:
@@ -85,4 +69,5 @@ def order_of(rank: int, parity: int, tiles: int, weights: np.ndarray, order: np.
         else:
             digit = odd ^ parity if place == tiles - 2 else 0
         odd ^= digit & 1
-        order[place] = left.pop(digit)
+        order.append(left.pop(digit))
+    return order

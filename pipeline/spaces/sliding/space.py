@@ -84,13 +84,13 @@ class Sliding(StateSpace):
     max_neighbours = 4
     parameters: SlidingParameters
 
-    def __init__(self, **parameters: Any) -> None:
+    def __init__(self, /, **parameters: Any) -> None:
         from pipeline.spaces.sliding.ranking import rank_weights
 
         self.parameters = validated(SlidingParameters, parameters)
         self._rows, self._cols, self._blank = self.parameters.rows, self.parameters.cols, self.parameters.blank
         self._tiles = self._rows * self._cols - 1
-        self._symmetric = self._rows == self._cols and self._blank // self._cols == self._blank % self._cols
+        self._symmetric = self._rows == self._cols == 4 and self._blank // 4 == self._blank % 4
         self._weights = rank_weights(self._tiles)
         self._inverse = np.zeros(self._weights.size)
         np.divide(1.0, self._weights, out=self._inverse, where=self._weights > 0)
@@ -104,7 +104,7 @@ class Sliding(StateSpace):
         return np.array([self.key_of(self._root())], dtype=np.uint64)
 
     def expand(self, keys: Keys, out: Keys, exhaustive: bool) -> Expansion:
-        from pipeline.spaces.sliding.expansion import expand_block
+        from pipeline.spaces.sliding.expansion import blank_moves, expand_block, parity_bits
 
         consumed, written = expand_block(
             keys,
@@ -115,6 +115,8 @@ class Sliding(StateSpace):
             self._symmetric,
             self._weights,
             self._inverse,
+            blank_moves(self._rows, self._cols),
+            np.uint64(parity_bits(self._rows, self._cols, self._blank)),
             exhaustive,
         )
         return Expansion(consumed, written)
@@ -143,9 +145,7 @@ class Sliding(StateSpace):
             symmetric = int(ours == theirs)
             chosen = mirrored if theirs < ours else state
         blank = int(np.flatnonzero(chosen == 0)[0])
-        order = np.zeros(MAX_CELLS, dtype=np.int64)
-        order[: self._tiles] = chosen[chosen != 0].astype(np.int64) - 1
-        rank = int(rank_of(order, self._tiles, self._weights))
+        rank = rank_of((chosen[chosen != 0].astype(int) - 1).tolist(), self._weights)
         return rank << RANK_SHIFT | symmetric << SYMMETRIC_SHIFT | blank << BLANK_SHIFT
 
     def _goals(self, state: State) -> list[int]:
@@ -165,10 +165,8 @@ class Sliding(StateSpace):
         from pipeline.spaces.sliding.ranking import BLANK_SHIFT, RANK_SHIFT, order_of, order_parity
 
         blank = key >> BLANK_SHIFT & 15
-        order = np.zeros(MAX_CELLS, dtype=np.int64)
         parity = order_parity(blank, self._blank, self._cols)
-        order_of(key >> RANK_SHIFT, parity, self._tiles, self._weights, order)
-        tiles = (order[: self._tiles] + 1).tolist()
+        tiles = [tile + 1 for tile in order_of(key >> RANK_SHIFT, parity, self._tiles, self._weights)]
         tiles.insert(blank, 0)
         return np.array(tiles, dtype=np.uint8)
 

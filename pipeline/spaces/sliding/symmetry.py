@@ -1,11 +1,12 @@
-"""Transposition of square boards whose blank starts on the diagonal.
+"""Transposition of the 4x4 board when its blank starts on the diagonal.
 
 Reflecting the board in its main diagonal and renaming every tile after the reflected goal cell maps the root to
 itself and moves to moves, so positions come in pairs with equal depth. One of the two is the canonical one; a search
 stores that one alone, and the number of positions is twice the keys less the positions that are their own partner.
 
-A position is a *board word*: 16 nibbles, the highest for cell (0, 0), four to a row whatever the side of the board,
-each holding the goal cell of the tile that lies there (row * 4 + column; the blank holds the cell where it starts).
+A position is a *board word*: 16 nibbles, the highest for cell 0, each holding the goal cell of the tile that lies
+there; the blank holds the cell where it starts. Only the 4x4 board is treated so: smaller ones have too few positions
+to gain from it.
 Transposing a 4x4 matrix of nibbles takes two delta swaps (Warren, Hacker's Delight, 7-3).
 """
 
@@ -29,15 +30,14 @@ def transpose_word(word):
 
 
 @numba.njit(nogil=True, cache=True, inline="always")
-def transpose_cell(cell):
-    """Index (row * 4 + column) of the transposed cell."""
-    return ((cell & 3) << 2) | (cell >> 2)
+def transpose_cells_and_moves(fields):
+    """Low key fields of the transposed position: the cell of the blank, and the move mask, each a nibble.
 
-
-@numba.njit(nogil=True, cache=True, inline="always")
-def transpose_moves(moves):
-    """Move mask with up and left, and down and right, exchanged."""
-    return ((moves & 3) << 2) | (moves >> 2)
+    A cell is row * 4 + column, and a mask has up and down in its low half and left and right in the high one; both
+    swap their halves.
+    """
+    half = np.uint64(0x33)
+    return ((fields & half) << np.uint64(2)) | ((fields >> np.uint64(2)) & half)
 
 
 @numba.njit(nogil=True, cache=True)

@@ -6,7 +6,7 @@ complements the turns; so the turns are stored with the first one 0, and mirror 
 head and tail reverses both strings; the canonical key is the smaller of the two.
 
 Key, from the high bits to the low ones: ``bends | turns``, the bends shifted by :func:`turn_bits`. A shape with B bends
-fits if ``B - 1 <= turn_bits(joints)``, which holds for every shape of at most 33 joints.
+fits if ``B - 1 <= turn_bits(joints)``, which holds for every shape of at most 32 joints.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ class Snake(StateSpace):
     bipartite = True
     parameters: SnakeParameters
 
-    def __init__(self, **parameters: Any) -> None:
+    def __init__(self, /, **parameters: Any) -> None:
         self.parameters = validated(SnakeParameters, parameters)
         self.joints = max(self.parameters.n - 1, 0)
         self._width = turn_bits(self.joints)
