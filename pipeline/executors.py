@@ -10,6 +10,8 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
+from pipeline.kernels import load_kernels
+from pipeline.spaces.contract import StateSpace
 from storage.errors import InvalidInput
 
 
@@ -47,6 +49,10 @@ class Executor(ABC):
         Stopped
             If :attr:`stop` was set; no task is running any more.
         """
+
+    def prepare(self, space: StateSpace) -> None:
+        """Get the workers ready for a space; kernels of this process are loaded already."""
+        return
 
     def check(self) -> None:
         """Raise :class:`Stopped` if a stop was asked for."""
@@ -172,6 +178,11 @@ class ClusterExecutor(Executor):
         except BaseException:
             self._client.cancel(list(waiting))
             raise
+
+    def prepare(self, space: StateSpace) -> None:
+        # One after the other: worker processes of a machine share numba's cache.
+        for worker in self._client.nthreads():
+            self._client.run(load_kernels, space, workers=[worker])
 
     def close(self) -> None:
         self._client.close()

@@ -11,8 +11,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from pipeline.budget import (
     MIB,
     Budget,
@@ -20,10 +18,10 @@ from pipeline.budget import (
     available_workers,
     divide,
     resident_bytes,
-    return_memory_at_once,
 )
 from pipeline.events import Observer
 from pipeline.executors import Executor, make_executor
+from pipeline.kernels import load_kernels
 from pipeline.loop import LevelLoop
 from pipeline.settings import Settings
 from pipeline.spaces.contract import StateSpace
@@ -52,7 +50,7 @@ class Search:
     Examples
     --------
     >>> from pipeline import Search, Snake
-    >>> Search(Snake(n=6), job=tmp_path / "snake-6").run().states
+    >>> Search(Snake(n=6), job="jobs/six", memory=2**30).run().states
     (1, 3, 12, 19, 16, 5)
     """
 
@@ -94,14 +92,14 @@ class Search:
         Stopped
             After :meth:`stop`; the job can be resumed.
         """
-        return_memory_at_once()
         self._refuse_early(resume, overwrite)
         workers = self.settings.workers or available_workers()
         with make_executor(self.settings.scheduler, workers) as executor:
             self._executor = executor
             if self._stop_wanted:
                 executor.stop.set()
-            self._warm_up()
+            load_kernels(self.space)
+            executor.prepare(self.space)
             budget = self._divide_memory(executor)
             if overwrite:
                 Job.remove(self.path)
@@ -159,13 +157,6 @@ class Search:
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
         }
         return Job.create(self.path, self._description(), provenance)
-
-    def _warm_up(self) -> None:
-        """Compile or load every kernel once, in this thread: several at once may spoil the cache."""
-        roots = self.space.roots()
-        out = np.empty(4 * self.space.max_neighbours + 4, dtype=np.uint64)
-        self.space.expand(roots, out, False)
-        self.space.count_states(roots)
 
     def _divide_memory(self, executor: Executor) -> Budget:
         total = self.settings.memory if self.settings.memory is not None else available_memory() // 2

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.budget import available_memory, available_workers, divide, resident_bytes, return_memory_at_once
+from pipeline.budget import available_memory, available_workers, divide, resident_bytes
 from pipeline.events import Observer
 from pipeline.executors import ThreadExecutor
+from pipeline.kernels import load_kernels
 from pipeline.levels import LevelMaker
 from pipeline.plan import make_plan
 from pipeline.spaces.contract import StateSpace
@@ -150,12 +151,10 @@ def verify_expansion(space: StateSpace, job: Job, depth: int, memory: int | None
     CorruptJob
         If the levels differ.
     """
-    return_memory_at_once()
+    load_kernels(space)
     frontier = job.level(depth - 1)
     expected = job.level(depth).manifest
     workers = available_workers()
-    roots = space.roots()
-    space.expand(roots, np.empty(4 * space.max_neighbours + 4, dtype=np.uint64), True)
     budget = divide(memory or available_memory() // 2, resident_bytes(), workers)
     with tempfile.TemporaryDirectory(prefix="verify-") as directory, ThreadExecutor(budget.workers) as executor:
         work = WorkingLevel(Path(directory), depth, space.layout.field_bits)

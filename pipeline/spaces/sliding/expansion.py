@@ -67,11 +67,11 @@ def _take_tile(pool, digit):
 def _decode(keys, count, rest, pool, words, home, tiles, weights, inverse, parities):
     """Board words of ``count`` keys; ``rest`` and ``pool`` are scratch of the same size."""
     all_tiles = np.uint64(0)
-    place = np.uint64(0)
+    end = np.uint64(0)
     for tile in range(tiles + 1):
         if tile != home:
-            all_tiles |= np.uint64(tile) << place
-            place += np.uint64(4)
+            all_tiles |= np.uint64(tile) << end
+            end += np.uint64(4)
     # The nibble of the last cell is free until the blank comes in; its lowest bit collects the parity.
     for i in range(count):
         rest[i] = keys[i] >> np.uint64(RANK_SHIFT)
@@ -119,7 +119,7 @@ def _move(keys, count, words, cols, home, moves, all_moves, new_words, fields):
     """Words and low key fields of the positions one move away; returns how many there are."""
     keep = np.uint64(0) if all_moves else np.uint64(15)
     width = np.uint64(4 * cols)
-    written = 0
+    written = np.int64(0)
     for i in range(count):
         key = keys[i]
         word = words[i]
@@ -131,22 +131,22 @@ def _move(keys, count, words, cols, home, moves, all_moves, new_words, fields):
         change = ((word >> (there & np.uint64(63))) & np.uint64(15)) ^ np.uint64(home)
         new_words[written] = word ^ (change << here) ^ (change << (there & np.uint64(63)))
         fields[written] = ((blank - np.uint64(cols)) << np.uint64(4)) | np.uint64(2)
-        written += open_moves & np.uint64(1)
+        written += np.int64(open_moves & np.uint64(1))
         there = here - width
         change = ((word >> (there & np.uint64(63))) & np.uint64(15)) ^ np.uint64(home)
         new_words[written] = word ^ (change << here) ^ (change << (there & np.uint64(63)))
         fields[written] = ((blank + np.uint64(cols)) << np.uint64(4)) | np.uint64(1)
-        written += (open_moves >> np.uint64(1)) & np.uint64(1)
+        written += np.int64((open_moves >> np.uint64(1)) & np.uint64(1))
         there = here + np.uint64(4)
         change = ((word >> (there & np.uint64(63))) & np.uint64(15)) ^ np.uint64(home)
         new_words[written] = word ^ (change << here) ^ (change << (there & np.uint64(63)))
         fields[written] = ((blank - np.uint64(1)) << np.uint64(4)) | np.uint64(8)
-        written += (open_moves >> np.uint64(2)) & np.uint64(1)
+        written += np.int64((open_moves >> np.uint64(2)) & np.uint64(1))
         there = here - np.uint64(4)
         change = ((word >> (there & np.uint64(63))) & np.uint64(15)) ^ np.uint64(home)
         new_words[written] = word ^ (change << here) ^ (change << (there & np.uint64(63)))
         fields[written] = ((blank + np.uint64(1)) << np.uint64(4)) | np.uint64(4)
-        written += (open_moves >> np.uint64(3)) & np.uint64(1)
+        written += np.int64((open_moves >> np.uint64(3)) & np.uint64(1))
     return written
 
 
@@ -238,7 +238,7 @@ def expand_block(keys, out, rows, cols, root_blank, symmetric, weights, inverse,
             break
         block = keys[consumed : consumed + count]
         _decode(block, count, rest, pool, words, root_blank, tiles, weights, inverse, parities)
-        found = np.int64(_move(block, count, words, cols, root_blank, moves, all_moves, new_words, fields))
+        found = _move(block, count, words, cols, root_blank, moves, all_moves, new_words, fields)
         if symmetric:
             _choose_canonical(new_words, fields, found)
         _rank(new_words, fields, found, left, out[written : written + found], root_blank, tiles, weights)

@@ -44,6 +44,6 @@ def transpose_cells_and_moves(fields):
 def count_positions(keys):
     """Positions that canonical keys stand for: two each, but one if the position is its own partner."""
     single = np.uint64(0)
-    for key in keys:
-        single += (key >> np.uint64(SYMMETRIC_SHIFT)) & np.uint64(1)
+    for i in range(keys.size):
+        single += (keys[i] >> np.uint64(SYMMETRIC_SHIFT)) & np.uint64(1)
     return 2 * keys.size - np.int64(single)

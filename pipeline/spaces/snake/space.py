@@ -80,7 +80,7 @@ class Snake(StateSpace):
     >>> from pipeline import Snake
     >>> snake = Snake(n=4)
     >>> [snake.format(shape) for shape in snake.neighbours(snake.parse("121"))]
-    ['101', '111', '120', '122']
+    ['021', '111', '120', '122', '221']
     """
 
     name = "snake"

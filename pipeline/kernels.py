@@ -1,0 +1,31 @@
+"""Compiling or loading every kernel in one place, before tasks run in parallel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pipeline.budget import return_memory_at_once
+from pipeline.passes.duplicates import join_duplicates, mark_members, remove_marked
+from pipeline.spaces.contract import StateSpace
+from storage.digest import digest_of
+from storage.gaps import decode, encode
+
+
+def load_kernels(space: StateSpace) -> None:
+    """Run every kernel of a search once, on next to nothing.
+
+    Several processes that compile the same function at once may spoil numba's cache, and what compiling takes belongs
+    to the memory that is measured before the budget is divided.
+    """
+    return_memory_at_once()
+    keys = space.roots()
+    out = np.empty(2 * space.max_neighbours + 2, dtype=np.uint64)
+    space.expand(keys, out, False)
+    space.count_states(keys)
+    mask_bits = space.layout.mask_bits
+    found = np.zeros(keys.size, dtype=np.bool_)
+    join_duplicates(keys.copy(), mask_bits)
+    mark_members(keys, keys, mask_bits, found)
+    remove_marked(keys.copy(), found)
+    digest_of(keys)
+    decode(encode(np.arange(1, 4, dtype=np.uint64), space.layout.field_bits), np.empty(3, dtype=np.uint64))
