@@ -100,7 +100,7 @@ def make_plan(space: StateSpace, frontier: Level, budget: Budget, exhaustive: bo
 def _tasks(frontier: Level, budget: Budget) -> tuple[ExpandTask, ...]:
     """Slices of the frontier, whole chunks where they are larger than one."""
     size = frontier.manifest.keys // (TASKS_PER_WORKER * budget.workers) + 1
-    size = min(max(size, SMALLEST_TASK), LARGEST_TASK)
+    size = min(max(size, SMALLEST_TASK), max(LARGEST_TASK, budget.buffer_keys // 2))
     if size > CHUNK_KEYS:
         size = -(-size // CHUNK_KEYS) * CHUNK_KEYS
     tasks: list[ExpandTask] = []

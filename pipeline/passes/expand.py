@@ -64,8 +64,10 @@ def expand(
     mask_bits = space.layout.mask_bits
     receipt: Receipt = {"keys": 0, "generated": 0, "spilled": 0, "forward": 0, "backward": 0}
     filled = 0
-    # Sorting is fastest in the processor's caches; a larger part of the buffer pays where it finds more duplicates.
-    limit = min(buffer_keys, max(CACHED_KEYS, 2 * space.max_neighbours))
+    # Sorting is fastest in the processor's caches, but pieces that are too small cost more than that gains. A larger
+    # part of the buffer also pays where it finds more duplicates.
+    limit = max(CACHED_KEYS, SMALLEST_PIECE * (splitters.size + 1), 2 * space.max_neighbours)
+    limit = min(limit, buffer_keys)
 
     def join(last: bool) -> int:
         """Sort and join what is in the buffer, spill it unless more room will help; returns what stays in it."""
@@ -110,5 +112,6 @@ def expand(
 
 STEP_KEYS = 1 << 17
 CACHED_KEYS = 1 << 18
+SMALLEST_PIECE = 1 << 14
 # Fewer keys than this part of the neighbours left by joining: use more of the buffer.
 WORTH_JOINING = 0.75
