@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from pipeline.kernels import load_kernels
 from pipeline.spaces.contract import StateSpace
-from storage.errors import InvalidInput
+from storage.errors import InvalidInput, PipelineError
 
 
 class Stopped(Exception):
@@ -159,9 +159,11 @@ class ClusterExecutor(Executor):
             self._client.close()
             raise InvalidInput(f"the cluster at {address} has no workers", "start some with 'dask worker'")
         super().__init__(threads)
+        self._address = address
 
     def run(self, tasks: Sequence[Task], done: Callable[[Any], None]) -> None:
-        from distributed import as_completed
+        from distributed import KilledWorker, as_completed
+        from distributed.client import FutureCancelledError
 
         futures = [self._client.submit(function, *arguments, pure=False) for function, arguments in tasks]
         waiting = set(futures)
@@ -175,6 +177,10 @@ class ClusterExecutor(Executor):
                         self.check()
                 except TimeoutError:
                     continue
+        except (FutureCancelledError, KilledWorker) as error:
+            raise PipelineError(
+                f"the cluster at {self._address} was lost ({type(error).__name__})", "resume the job when it is back"
+            ) from error
         except BaseException:
             self._client.cancel(list(waiting))
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -12,7 +13,7 @@ from pipeline.executors import Executor
 from pipeline.passes.expand import expand
 from pipeline.passes.merge import merge, partition_name
 from pipeline.plan import LevelPlan
-from pipeline.spaces.contract import StateSpace
+from pipeline.spaces.contract import Keys, StateSpace
 from storage.job import WorkingLevel
 from storage.level import Level, PartitionRecord
 from storage.spill import MemorySpills, Receipt, Spills
@@ -34,6 +35,7 @@ class LevelMaker:
         self._executor = executor
         self._budget = budget
         self._observer = observer
+        self._arena: Keys | None = None
 
     def spills(self, work: WorkingLevel, plan: LevelPlan) -> Spills:
         """Where the spills of a level go: to memory if they fit and no task's are on disk already."""
@@ -41,7 +43,9 @@ class LevelMaker:
         started_on_disk = any(disk.receipt(task.number) is not None for task in plan.tasks)
         fits = plan.expected_spill <= self._budget.memory_spill_keys
         if self._executor.shares_memory and fits and not started_on_disk:
-            return MemorySpills(self._budget.memory_spill_keys, disk)
+            if self._arena is None:
+                self._arena = np.empty(self._budget.memory_spill_keys, dtype=np.uint64)
+            return MemorySpills(self._arena.size, disk, self._arena)
         return disk
 
     def expand(self, work: WorkingLevel, frontier: Level, plan: LevelPlan, spills: Spills) -> Receipt:
@@ -87,6 +91,8 @@ class LevelMaker:
             else:
                 records.append(record)
         progress = PassProgress(work.depth, "merge", totals["spilled"])
+        progress.done = totals["spilled"] * len(records) // plan.partitions
+        progress.stored = sum(record.keys for record in records)
         self._observer.pass_started(progress)
         report = self._reporter(progress)
 
@@ -119,8 +125,11 @@ class LevelMaker:
         if not self._executor.shares_memory:
             return None
 
+        lock = threading.Lock()
+
         def report(done: int, generated: int, stored: int) -> None:
             self._executor.check()
-            self._advance(progress, done, generated, stored)
+            with lock:
+                self._advance(progress, done, generated, stored)
 
         return report

@@ -14,8 +14,8 @@ import numpy as np
 def digest_of(keys):
     """Digest of an array of uint64, itself a uint64; those of disjoint sets add up modulo 2**64."""
     total = np.uint64(0)
-    for key in keys:
-        mixed = key + np.uint64(0x9E3779B97F4A7C15)
+    for i in range(keys.size):  # not over the keys themselves: this form is vectorised
+        mixed = keys[i] + np.uint64(0x9E3779B97F4A7C15)
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         total += mixed ^ (mixed >> np.uint64(31))

@@ -97,15 +97,11 @@ def _join(data, gap_bytes, field_bits, planes, values, out):
             gap |= (byte & np.uint64(127)) << group
             group += np.uint64(7)
         previous += gap
-        out[i] = previous << shift
-    if position != gap_bytes:
-        return False
-    for plane in range(planes):
-        plane_shift = np.uint64(8 * plane)
-        for i in range(values):
-            out[i] |= np.uint64(data[position + i]) << plane_shift
-        position += values
-    return True
+        fields = np.uint64(0)
+        for plane in range(planes):
+            fields |= np.uint64(data[gap_bytes + plane * values + i]) << np.uint64(8 * plane)
+        out[i] = (previous << shift) | fields
+    return position == gap_bytes
 
 
 @numba.njit(nogil=True, cache=True)

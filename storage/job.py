@@ -269,7 +269,10 @@ class Job:
         path = self.path / LEVELS / f"{depth:04d}"
         try:
             entry = json.loads((path / "zarr.json").read_text(encoding="utf-8"))["attributes"]
-            return Level(path, Manifest.from_json(entry))
+            manifest = Manifest.from_json(entry)
+            if manifest.depth != depth:
+                raise ValueError(f"it is of level {manifest.depth}")
+            return Level(path, manifest)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise CorruptJob(
                 f"the manifest of level {depth} ({path / 'zarr.json'}) cannot be read ({error})",

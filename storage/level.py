@@ -253,10 +253,17 @@ class Level:
     def __reduce__(self) -> tuple[type[Level], tuple[Path, Manifest]]:
         return Level, (self.path, self.manifest)
 
+    def _place(self, partition: PartitionRecord) -> str:
+        return f"level {self.manifest.depth}, partition {partition.name} ({self.path / partition.name})"
+
     def _open(self, partition: PartitionRecord) -> zarr.Array[Any]:
         """The array of a partition, opened once."""
         if partition.name not in self._arrays:
-            self._arrays[partition.name] = zarr.open_array(self.path / partition.name, mode="r", zarr_format=3)
+            try:
+                array = zarr.open_array(self.path / partition.name, mode="r", zarr_format=3)
+            except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+                raise CorruptJob(f"the array of {self._place(partition)} cannot be opened ({error})", REMEDY) from error
+            self._arrays[partition.name] = array
         return self._arrays[partition.name]
 
     def read(self, partition: PartitionRecord, start: int = 0, stop: int | None = None) -> Iterator[NDArray[np.uint64]]:
@@ -274,11 +281,8 @@ class Level:
         """
         path = self.path / partition.name
         stop = partition.keys if stop is None else stop
-        place = f"level {self.manifest.depth}, partition {partition.name} ({path})"
-        try:
-            array = self._open(partition)
-        except (FileNotFoundError, ValueError, KeyError, TypeError) as error:
-            raise CorruptJob(f"the array of {place} cannot be opened ({error})", REMEDY) from error
+        place = self._place(partition)
+        array = self._open(partition)
         if array.shape != (partition.keys,):
             raise CorruptJob(f"{place} holds {array.shape} keys where its manifest says {partition.keys}", REMEDY)
         size = array.chunks[0]
@@ -298,7 +302,11 @@ class Level:
 
     def sample(self, partition: PartitionRecord) -> list[int]:
         """Some keys of a partition, ascending and evenly spaced."""
-        return [int(key, 16) for key in self._open(partition).attrs["sample"]]  # type: ignore[union-attr, arg-type]
+        attributes: dict[str, Any] = self._open(partition).attrs.asdict()
+        try:
+            return [int(key, 16) for key in attributes["sample"]]
+        except (KeyError, ValueError, TypeError) as error:
+            raise CorruptJob(f"the attributes of {self._place(partition)} cannot be read ({error})", REMEDY) from error
 
     def read_range(self, low: int, high: int) -> Iterator[NDArray[np.uint64]]:
         """Keys from ``low`` to ``high``, both included, in ascending blocks."""

@@ -166,6 +166,7 @@ class DiskSpills:
     def __init__(self, directory: Path, field_bits: int) -> None:
         self.directory = directory
         self._field_bits = field_bits
+        self._indexes: dict[Path, NDArray[Any]] = {}
         directory.mkdir(exist_ok=True)
 
     def writer(self, task: int) -> SpillWriter:
@@ -181,12 +182,18 @@ class DiskSpills:
         """All pieces of a partition."""
         found: list[Piece] = []
         for path in sorted(self.directory.glob(f"*{SUFFIX}")):
-            index, _ = _read_trailer(path)
+            index = self._index(path)
             found.extend(DiskPiece(path, entry) for entry in index[index["partition"] == partition])
         return found
 
-    def release(self, partition: int) -> None:
-        """Files hold many partitions; they go when the level is committed."""
+    def _index(self, path: Path) -> NDArray[Any]:
+        """Index of a finished file; it is read once, though every partition needs it."""
+        if path not in self._indexes:
+            self._indexes[path] = _read_trailer(path)[0]
+        return self._indexes[path]
+
+    def __reduce__(self) -> tuple[type[DiskSpills], tuple[Path, int]]:
+        return DiskSpills, (self.directory, self._field_bits)
 
     def _path(self, task: int) -> Path:
         return self.directory / f"{task:05d}{SUFFIX}"
@@ -201,10 +208,14 @@ class MemorySpills:
         Keys that may be held in memory.
     disk : DiskSpills
         Takes the rest, in files that are no sign of a finished task.
+    arena : ndarray of uint64, shape (capacity,), optional
+        Memory to hold them in. Touching fresh pages costs more than copying keys; levels that are made one after the
+        other use the same.
     """
 
-    def __init__(self, capacity: int, disk: DiskSpills) -> None:
-        self._left = capacity
+    def __init__(self, capacity: int, disk: DiskSpills, arena: NDArray[np.uint64] | None = None) -> None:
+        self._arena = np.empty(capacity, dtype=np.uint64) if arena is None else arena
+        self._used = 0
         self._disk = disk
         self._lock = threading.Lock()
         self._pieces: defaultdict[int, list[Piece]] = defaultdict(list)
@@ -221,19 +232,18 @@ class MemorySpills:
         """All pieces of a partition."""
         return self._pieces[partition] + self._disk.pieces(partition)
 
-    def release(self, partition: int) -> None:
-        """Forget the pieces of a partition that is merged."""
-        self._pieces.pop(partition, None)
-
     def keep(self, keys: NDArray[np.uint64], cuts: Sequence[int]) -> bool:
         """Take keys as :meth:`SpillWriter.append` does, or return False if they do not fit."""
         with self._lock:
-            if keys.size > self._left:
+            start = self._used
+            if start + keys.size > self._arena.size:
                 return False
-            self._left -= keys.size
+            self._used += keys.size
+        kept = self._arena[start : start + keys.size]
+        kept[:] = keys
         for partition in range(len(cuts) - 1):
             if cuts[partition] < cuts[partition + 1]:
-                piece = MemoryPiece(keys[cuts[partition] : cuts[partition + 1]].copy())
+                piece = MemoryPiece(kept[cuts[partition] : cuts[partition + 1]])
                 with self._lock:
                     self._pieces[partition].append(piece)
         return True

@@ -59,6 +59,8 @@ def expand(
     dict
         ``keys`` expanded, neighbours ``generated``, keys ``spilled``, and the moves ``forward`` and ``backward``.
     """
+    # What is kept after joining takes half of the buffer at most, and one key's neighbours must fit the rest.
+    buffer_keys = max(buffer_keys, 2 * space.max_neighbours)
     buffer = workspace(buffer_keys)
     writer = spills.writer(task.number)
     mask_bits = space.layout.mask_bits

@@ -37,7 +37,7 @@ def merge(
         Where the array goes.
     partition : int
     spills : Spills
-        Where the keys come from; those of the partition are released.
+        Where the keys come from.
     earlier : sequence of Level
         Levels whose states are removed.
     buffer_keys : int
@@ -75,7 +75,6 @@ def merge(
             writer.append(kept, space.count_states(kept))
         if report is not None:
             report(filled, kept.size)
-    spills.release(partition)
     if writer is None:
         return PartitionRecord(name, 0, 0, 0, 0, 0, 0)
     return writer.close()

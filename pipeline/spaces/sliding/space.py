@@ -200,7 +200,7 @@ class Sliding(StateSpace):
         transposed = (self._cols, self._rows, self._blank % self._cols * self._rows + self._blank // self._cols)
         for name, entry in data.items():
             if (entry["rows"], entry["cols"], entry["blank"]) in (board, transposed):
-                source = f"OEIS {name}" if name.startswith("A") else "counted by hand"
+                source = f"OEIS {name}" if name.startswith("A") else "a count by hand"
                 return Reference(source, tuple(entry["terms"]), entry["complete"])
         return None
 

@@ -35,7 +35,7 @@ class SnakeParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    n: int = Field(default=17, ge=0, le=MAX_JOINTS + 1)
+    n: int = Field(default=17, ge=0)
     collision: Literal["swept", "static"] = "swept"
     start: str | None = None
 

@@ -1,0 +1,142 @@
+"""``pipeline inspect``: what a job holds, and single states of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cli.jobs import open_job
+from cli.options import job_argument, json_option
+from cli.streams import print_json
+
+if TYPE_CHECKING:
+    from pipeline.spaces.contract import StateSpace
+    from storage.job import Job
+    from storage.level import Level, Manifest
+
+
+@click.command("inspect")
+@job_argument
+@click.option("--depth", type=click.IntRange(min=0), metavar="DEPTH", help="A single level, with its partitions.")
+@click.option(
+    "--sample", type=click.IntRange(min=0), metavar="COUNT", help="Print states of a level, chosen at random."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the random choice.")
+@click.option(
+    "--head", type=click.IntRange(min=0), metavar="COUNT", help="Print the states of a level that come first."
+)
+@click.option("--find", metavar="STATE", help="Say at which depth a state is.")
+@json_option("Print a JSON document.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    job: str,
+    jobs_dir: Path,
+    depth: int | None,
+    sample: int | None,
+    seed: int,
+    head: int | None,
+    find: str | None,
+    json: bool,
+) -> None:
+    """Look into a job: its parameters and levels, or single states.
+
+    --sample and --head print one state a line, of the level that --depth names or else of the deepest one on disk.
+    """
+    if sum(choice is not None for choice in (sample, head, find)) > 1:
+        raise click.UsageError("--sample, --head and --find exclude each other", ctx)
+    if find is not None and depth is not None:
+        raise click.UsageError("--find looks at every depth; leave --depth out", ctx)
+    opened, space = open_job(job, jobs_dir)
+    if find is not None:
+        _find(opened, space, find, json)
+    elif sample is not None or head is not None:
+        _print_states(opened, space, depth, sample, seed, head, json)
+    else:
+        _print_overview(opened, space, depth, json)
+
+
+def _find(job: Job, space: StateSpace, text: str, json: bool) -> None:
+    from pipeline.looking import depth_of
+
+    state = space.parse(text)
+    depth = depth_of(space, job, state)
+    manifests = [manifest for manifest in job.manifests() if manifest.keys]
+    deleted = [manifest.depth for manifest in manifests if not manifest.arrays_kept]
+    complete = _is_complete(job)
+    if json:
+        searched = [manifest.depth for manifest in manifests if manifest.arrays_kept]
+        print_json({"state": space.format(state), "depth": depth, "searched": searched, "complete": complete})
+        return
+    if depth is not None:
+        click.echo(f"{space.format(state)} is at depth {depth}")
+        return
+    kept = [manifest.depth for manifest in manifests if manifest.arrays_kept]
+    sentence = f"{space.format(state)} is not in any level that was searched ({_depths(kept)})"
+    if deleted:
+        sentence += f"; the states of {_depths(deleted)} were deleted by --keep frontier and cannot be looked at"
+    elif complete:
+        sentence += "; the search is complete, so the state cannot be reached"
+    else:
+        sentence += "; the search is unfinished, the state may lie deeper"
+    click.echo(sentence)
+
+
+def _depths(depths: list[int]) -> str:
+    """Depths without gaps, in words."""
+    if not depths:
+        return "none is on disk"
+    return f"depth {depths[0]}" + (f" to {depths[-1]}" if len(depths) > 1 else "")
+
+
+def _print_states(
+    job: Job, space: StateSpace, depth: int | None, sample: int | None, seed: int, head: int | None, json: bool
+) -> None:
+    from pipeline.looking import first_states, sample_states
+
+    level = _level_of_states(job, depth)
+    states = first_states(space, level, head) if head is not None else sample_states(space, level, sample or 0, seed)
+    if json:
+        print_json({"depth": level.manifest.depth, "states": [space.format(state) for state in states]})
+        return
+    for state in states:
+        click.echo(space.format(state))
+
+
+def _level_of_states(job: Job, depth: int | None) -> Level:
+    from pipeline.looking import level_with_arrays
+
+    if depth is None:
+        depths = [manifest.depth for manifest in job.manifests() if manifest.keys]
+        kept = [manifest.depth for manifest in job.manifests() if manifest.keys and manifest.arrays_kept]
+        depth = max(kept or depths, default=0)
+    return level_with_arrays(job, depth)
+
+
+def _is_complete(job: Job) -> bool:
+    manifests = job.manifests()
+    return bool(manifests) and manifests[-1].keys == 0
+
+
+def _print_overview(job: Job, space: StateSpace, depth: int | None, json: bool) -> None:
+    from cli.overview import document_of, print_overview
+
+    manifests: list[Manifest] = job.manifests()
+    if depth is not None:
+        manifests = [_manifest_of(job, manifests, depth)]
+    document: dict[str, Any] = document_of(job, manifests, _is_complete(job), with_partitions=depth is not None)
+    if json:
+        print_json(document)
+    else:
+        print_overview(document)
+
+
+def _manifest_of(job: Job, manifests: list[Manifest], depth: int) -> Manifest:
+    from storage.errors import InvalidInput
+
+    if depth >= len(manifests):
+        known = f"it has the depths 0 to {len(manifests) - 1}" if manifests else "no level is done yet"
+        raise InvalidInput(f"{job.path} has no level of depth {depth}", known)
+    return manifests[depth]

@@ -1,0 +1,80 @@
+"""``pipeline list``: the jobs in a directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cli.options import jobs_directory_option, json_option
+from cli.sizes import size
+from cli.streams import note, print_json
+from storage.errors import JobError, PipelineError
+
+if TYPE_CHECKING:
+    from storage.job import Job
+
+
+@click.command("list")
+@jobs_directory_option
+@json_option("Print a JSON array with an object for each job.")
+def command(jobs_dir: Path, json: bool) -> None:
+    """List the jobs with what they search and how far they are."""
+    jobs = [_described(path) for path in _directories(jobs_dir)]
+    if json:
+        print_json(jobs)
+    elif not jobs:
+        note(f"there are no jobs in {jobs_dir}")
+    else:
+        _print(jobs)
+
+
+def _directories(jobs_directory: Path) -> list[Path]:
+    try:
+        return sorted(entry for entry in jobs_directory.iterdir() if entry.is_dir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise JobError(f"{jobs_directory} cannot be read as a directory of jobs ({error.strerror})") from error
+
+
+def _described(path: Path) -> dict[str, Any]:
+    from storage.job import Job
+
+    try:
+        return _facts(Job.open(path))
+    except (PipelineError, OSError) as error:
+        message = error.message if isinstance(error, PipelineError) else str(error)
+        return {"name": path.name, "error": message}
+
+
+def _facts(job: Job) -> dict[str, Any]:
+    from storage.durable import bytes_below
+
+    manifests = job.manifests()
+    space = job.attributes["space"]
+    return {
+        "name": job.path.name,
+        "puzzle": space["name"],
+        "parameters": space["parameters"],
+        "depth": max((manifest.depth for manifest in manifests if manifest.keys), default=None),
+        "states": sum(manifest.states for manifest in manifests),
+        "bytes": bytes_below(job.path),
+        "complete": bool(manifests) and manifests[-1].keys == 0,
+    }
+
+
+def _print(jobs: list[dict[str, Any]]) -> None:
+    from cli.tables import print_table
+
+    rows = []
+    for job in jobs:
+        if "error" in job:
+            rows.append([job["name"], "", "", "", "", "", job["error"]])
+            continue
+        parameters = " ".join(f"{key}={value}" for key, value in job["parameters"].items() if value is not None)
+        depth = job["depth"] if job["depth"] is not None else "-"
+        state = "complete" if job["complete"] else "unfinished"
+        rows.append([job["name"], job["puzzle"], parameters, depth, job["states"], size(job["bytes"]), state])
+    print_table(["name", "puzzle", "parameters", "depth", "states", "on disk", "condition"], rows)

@@ -1,0 +1,42 @@
+"""Finding a job by what the user calls it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pipeline.spaces.contract import StateSpace
+    from storage.job import Job
+
+
+def job_path(job: str, jobs_directory: Path) -> Path:
+    """Path of a job.
+
+    Parameters
+    ----------
+    job : str
+        With a slash a path; otherwise the name of a job in the jobs directory, or failing that a path.
+    jobs_directory : Path
+    """
+    if os.sep in job:
+        return Path(job)
+    named = jobs_directory / job
+    if job and not named.exists() and Path(job).exists():
+        return Path(job)
+    return named
+
+
+def open_job(job: str, jobs_directory: Path) -> tuple[Job, StateSpace]:
+    """A job and its state space.
+
+    Raises
+    ------
+    JobError, CorruptJob
+    """
+    from pipeline.looking import space_of
+    from storage.job import Job
+
+    opened = Job.open(job_path(job, jobs_directory))
+    return opened, space_of(opened)

@@ -1,0 +1,81 @@
+"""The command ``pipeline``: its subcommands are imported when they are used, so that help is instant."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from cli.failures import guarded
+from cli.resuming import ARGUMENTS
+
+# Modules below cli.commands, in the order of the help text.
+COMMANDS = {
+    "run": "run",
+    "list": "list_jobs",
+    "inspect": "inspect",
+    "export": "export",
+    "verify": "verify",
+    "moves": "moves",
+    "draw": "draw",
+}
+
+
+class CommandGroup(click.Group):
+    """Finds its commands by name and turns every failure into one line and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"cli.commands.{COMMANDS[cmd_name]}").command
+        return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[ARGUMENTS] = list(args)
+        return super().parse_args(ctx, args)
+
+    def main(  # type: ignore[override]
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> int:
+        def act() -> Any:
+            return super(CommandGroup, self).main(
+                args, prog_name, complete_var, standalone_mode=False, windows_expand_args=windows_expand_args, **extra
+            )
+
+        code = guarded(act)
+        if standalone_mode:
+            sys.exit(code)
+        return code
+
+
+@click.command(
+    cls=CommandGroup,
+    no_args_is_help=True,
+    context_settings={
+        "auto_envvar_prefix": "PIPELINE",
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+    },
+    epilog="Every option can also be given in the environment: PIPELINE_RUN_MEMORY=2GiB is 'run --memory 2GiB'. "
+    "Exit codes are listed in docs/exit-codes.md.",
+)
+@click.version_option(package_name="frontier-pipeline", prog_name="pipeline")
+def command_line() -> None:
+    """Count the states of a puzzle by breadth-first search, level by level, on disk."""
+
+
+def entry() -> None:
+    """Run the command line on the arguments of this process, and exit."""
+    command_line.main()

@@ -1,0 +1,64 @@
+"""Options that several commands share, each defined once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+JOBS_DIRECTORY = Path("jobs")
+
+
+def puzzle_option(default: str | None, help_text: str) -> Callable[[Function], Function]:
+    """``--puzzle NAME``."""
+    return click.option("--puzzle", metavar="NAME", default=default, show_default=default is not None, help=help_text)
+
+
+def parameter_option(function: Function) -> Function:
+    """``-p KEY=VALUE``, several times."""
+    return click.option(
+        "-p",
+        "--parameter",
+        "parameter",
+        metavar="KEY=VALUE",
+        multiple=True,
+        help="A parameter of the puzzle; may be given several times.",
+    )(function)
+
+
+def jobs_directory_option(function: Function) -> Function:
+    """``--jobs-dir DIRECTORY``."""
+    return click.option(
+        "--jobs-dir",
+        type=click.Path(path_type=Path),
+        metavar="DIRECTORY",
+        default=JOBS_DIRECTORY,
+        show_default=True,
+        envvar="PIPELINE_JOBS_DIR",
+        help="Where the jobs are.",
+    )(function)
+
+
+def job_argument(function: Function) -> Function:
+    """``JOB``: the name of a job in the jobs directory, or a path."""
+    return click.argument("job", metavar="JOB")(jobs_directory_option(function))
+
+
+def json_option(help_text: str) -> Callable[[Function], Function]:
+    """``--json``."""
+    return click.option("--json", is_flag=True, help=help_text)
+
+
+def output_option(help_text: str) -> Callable[[Function], Function]:
+    """``--output FILE``."""
+    return click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help=help_text)
+
+
+def notes_options(function: Function) -> Function:
+    """``-v`` and ``-q``."""
+    function = click.option("-q", "--quiet", is_flag=True, help="Say nothing on standard error but errors.")(function)
+    return click.option("-v", "--verbose", is_flag=True, help="Say more on standard error.")(function)

@@ -1,0 +1,77 @@
+"""Stopping a run by signal, and the command line that continues it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import click
+
+ARGUMENTS = "cli.arguments"
+SIGNALS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
+SHOW_CURSOR = b"\x1b[?25h"
+
+
+def command_given(ctx: click.Context) -> str:
+    """The command line that this is, ready to be pasted."""
+    return shlex.join([*(ctx.find_root().info_name or "pipeline").split(), *ctx.meta[ARGUMENTS]])
+
+
+def command_to_continue(ctx: click.Context) -> str:
+    """The command line that goes on where this one stops."""
+    arguments = [argument for argument in ctx.meta[ARGUMENTS] if argument != "--overwrite"]
+    if "--resume" not in arguments:
+        arguments.append("--resume")
+    return shlex.join([*(ctx.find_root().info_name or "pipeline").split(), *arguments])
+
+
+class Stop:
+    """Whether and how a stop was asked for.
+
+    Attributes
+    ----------
+    signal : int or None
+        The signal that asked.
+    """
+
+    def __init__(self) -> None:
+        self.signal: int | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """What a shell reports of a process that a signal ended."""
+        return 128 + (self.signal or signal.SIGINT)
+
+
+@contextmanager
+def stopping(ask: Callable[[], None], on_terminal: bool) -> Iterator[Stop]:
+    """While it lasts, the first Ctrl-C or SIGTERM asks for a stop; the second one ends the process at once.
+
+    Parameters
+    ----------
+    ask : callable
+        Asks for the stop; called from the signal handler.
+    on_terminal : bool
+        Whether a live display may have hidden the cursor.
+    """
+    stop = Stop()
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        if stop.signal is not None:
+            if on_terminal:
+                os.write(2, SHOW_CURSOR + b"\n")
+            # Nothing to tidy up: a job is whole after a kill at any instruction.
+            os._exit(128 + number)
+        stop.signal = number
+        ask()
+
+    before = {number: signal.signal(number, handle) for number in SIGNALS}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

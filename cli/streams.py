@@ -1,0 +1,86 @@
+"""Standard output for data, standard error for notes; files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cli.failures import one_line
+from storage.errors import InvalidInput, PipelineError
+
+
+def note(text: str) -> None:
+    """Tell the user something on standard error. The work goes on if nobody listens any more."""
+    try:
+        click.echo(one_line(text), err=True)
+    except OSError:
+        return
+
+
+def print_json(document: Any) -> None:
+    """Write a JSON document to standard output, on one line."""
+    click.echo(json.dumps(document))
+
+
+def is_fancy(stream: Any) -> bool:
+    """Whether a stream is a terminal that can move its cursor."""
+    return bool(stream.isatty()) and os.environ.get("TERM", "") not in ("", "dumb", "unknown")
+
+
+def colour_wanted() -> bool:
+    """Whether the user has nothing against colour (https://no-color.org)."""
+    return not os.environ.get("NO_COLOR")
+
+
+def check_output(path: Path | None) -> None:
+    """Refuse a file that cannot be written, before anything is computed.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    if path is None or str(path) == "-":
+        return
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a directory", "give a file with --output")
+    if not path.absolute().parent.is_dir():
+        raise InvalidInput(f"there is no directory {path.absolute().parent}", "make it first")
+
+
+def write_output(path: Path | None, data: bytes) -> None:
+    """Write to a file, replacing it in one step, or to standard output if it is None or ``-``.
+
+    Raises
+    ------
+    InvalidInput, PipelineError
+    """
+    if path is None or str(path) == "-":
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    check_output(path)
+    try:
+        if path.exists() and not path.is_file():
+            # A pipe or a device is written to, not replaced.
+            path.write_bytes(data)
+            return
+        # What a symbolic link leads to is replaced, not the link.
+        final = Path(os.path.realpath(path))
+        temporary = final.with_name(f"{final.name}.{os.getpid()}.partial")
+        try:
+            with open(temporary, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, final)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise PipelineError(f"{path} cannot be written ({error.strerror or error})") from error

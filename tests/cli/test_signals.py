@@ -1,0 +1,78 @@
+"""Stopping by Ctrl-C and SIGTERM, and going on from there."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from cli.resuming import stopping
+
+DEPTH = 24
+DATA = json.loads((Path(__file__).parents[1] / "data" / "fifteen_exactly_n.json").read_text())
+SEARCH = ["run", "--puzzle", "fifteen", "--n", str(DEPTH), "--workers", "1", "--job", "a job"]
+
+
+def _wait_for(path: Path) -> None:
+    for _ in range(6000):
+        if path.exists():
+            return
+        time.sleep(0.005)
+    raise AssertionError(f"{path} does not come")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_stop_and_continue(start, process, number, code):
+    search = start(*SEARCH, "--overwrite")
+    _wait_for(Path("a job/levels/0012"))
+    search.send_signal(number)
+    out, notes = search.communicate(timeout=60)
+    assert search.returncode == code, notes
+    assert out == ""
+    command = shlex.split(notes.splitlines()[-1])
+    assert command == ["python", "-m", "cli", *SEARCH, "--resume"]
+    assert not Path(f"a job/levels/{DEPTH:04d}").exists()
+    result = process(*command[3:], "--json")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["exactly"] == DATA["terms"][: DEPTH + 1]
+
+
+def test_kill_and_continue(start, process):
+    search = start(*SEARCH)
+    _wait_for(Path("a job/levels/0015"))
+    search.kill()
+    search.communicate(timeout=60)
+    assert search.returncode == -signal.SIGKILL
+    result = process(*SEARCH, "--resume", "--json")
+    assert json.loads(result.stdout)["exactly"] == DATA["terms"][: DEPTH + 1]
+
+
+def test_a_stop_before_the_first_task_counts():
+    from pipeline import Search, Snake
+    from pipeline.executors import Stopped
+
+    search = Search(Snake(n=6), "job")
+    search.stop()
+    with pytest.raises(Stopped):
+        search.run()
+
+
+def test_the_second_signal_ends_at_once(monkeypatch):
+    def end(code: int) -> None:
+        raise SystemExit(code)
+
+    asked = []
+    monkeypatch.setattr(os, "_exit", end)
+    before = signal.getsignal(signal.SIGINT)
+    with stopping(lambda: asked.append(True), on_terminal=False) as stop:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert stop.exit_code == 130
+        with pytest.raises(SystemExit, match="143"):
+            os.kill(os.getpid(), signal.SIGTERM)
+    assert asked == [True]
+    assert signal.getsignal(signal.SIGINT) is before
