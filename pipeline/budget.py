@@ -94,8 +94,8 @@ def return_memory_at_once() -> None:
         library = ctypes.CDLL(None)
         arena_max, mmap_threshold, trim_threshold = -8, -3, -1
         library.mallopt(arena_max, 2)
-        library.mallopt(mmap_threshold, 256 << 10)
-        library.mallopt(trim_threshold, 4 * MIB)
+        library.mallopt(mmap_threshold, 24 * MIB)
+        library.mallopt(trim_threshold, 48 * MIB)
     except (OSError, AttributeError):  # another C library
         return
 

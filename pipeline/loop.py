@@ -134,6 +134,8 @@ class LevelLoop:
         stored = work.plan()
         if stored is not None:
             return LevelPlan.from_json(stored)
+        # What a killed process left of another plan's tasks must not be taken for those of this one.
+        work.discard()
         before = frontier.manifest
         repetition = before.spilled / before.generated if before.generated else 1.0
         plan = make_plan(self._space, frontier, self._budget, exhaustive, repetition)

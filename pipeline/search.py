@@ -94,23 +94,30 @@ class Search:
         """
         self._refuse_early(resume, overwrite)
         workers = self.settings.workers or available_workers()
-        with make_executor(self.settings.scheduler, workers) as executor:
-            self._executor = executor
-            if self._stop_wanted:
-                executor.stop.set()
-            load_kernels(self.space)
-            executor.prepare(self.space)
-            budget = self._divide_memory(executor)
-            if overwrite:
-                Job.remove(self.path)
-            job = self._open_or_create(command)
-            with job.lock(), writing(job.path):
-                job.sweep()
-                LevelLoop(self.space, self.settings, job, executor, budget, self.observer).run()
-            return Table.of(self.space, job)
+        try:
+            with make_executor(self.settings.scheduler, workers) as executor:
+                self._executor = executor
+                if self._stop_wanted:
+                    executor.stop.set()
+                load_kernels(self.space)
+                executor.prepare(self.space)
+                budget = self._divide_memory(executor)
+                if overwrite:
+                    Job.remove(self.path)
+                job = self._open_or_create(command)
+                with job.lock(), writing(job.path):
+                    job.sweep()
+                    LevelLoop(self.space, self.settings, job, executor, budget, self.observer).run()
+                return Table.of(self.space, job)
+        finally:
+            self._executor = None
+            self._stop_wanted = False
 
     def stop(self) -> None:
-        """Ask a running search to end at the next safe point; may be called from a signal handler."""
+        """Ask a running search to end at the next safe point; may be called from a signal handler.
+
+        A search that is not running stops when it is run next.
+        """
         self._stop_wanted = True
         if self._executor is not None:
             self._executor.stop.set()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -318,6 +319,11 @@ class Job:
         """Remove what a killed process left behind; the job must be locked."""
         with writing(self.path):
             remove_orphans(self.path)
+            # Of making this job or removing the one before it.
+            orphan = re.compile(re.escape(self.path.name) + r"\.\d+(\.removed)?" + re.escape(TEMPORARY_SUFFIX))
+            for entry in self.path.parent.iterdir():
+                if orphan.fullmatch(entry.name):
+                    shutil.rmtree(entry, ignore_errors=True)
             if not (self.path / WORK / "zarr.json").exists():
                 zarr.create_group(self.path / WORK, zarr_format=3)
             depths = self.depths()

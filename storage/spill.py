@@ -97,6 +97,10 @@ class SpillWriter(ABC):
     def close(self, receipt: Receipt) -> None:
         """Finish the task."""
 
+    @abstractmethod
+    def abandon(self) -> None:
+        """Let go of the file of a task that was not finished; the next sweep removes it."""
+
 
 class DiskSpillWriter(SpillWriter):
     """Writes a spill file."""
@@ -129,6 +133,10 @@ class DiskSpillWriter(SpillWriter):
         self._file.write(TRAILER.pack(len(self._index), len(note), zlib.crc32(end), MAGIC))
         self._file.close()
         publish(self._temporary, self._path)
+
+    def abandon(self) -> None:
+        if self._file is not None:
+            self._file.close()
 
 
 def _read_trailer(path: Path) -> tuple[NDArray[Any], Receipt]:
@@ -267,6 +275,9 @@ class _MemorySpillWriter(SpillWriter):
     def close(self, receipt: Receipt) -> None:
         if self._overflown:
             self._overflow.close(receipt)
+
+    def abandon(self) -> None:
+        self._overflow.abandon()
 
 
 Spills = DiskSpills | MemorySpills

@@ -91,23 +91,27 @@ def expand(
             report(0, 0, kept)
         return 0
 
-    for block in frontier.read(frontier.manifest.partitions[task.partition], task.start, task.stop):
-        position = 0
-        while position < block.size:
-            # At most a piece at a time, so that reports come often enough.
-            step = space.expand(block[position : position + STEP_KEYS], buffer[filled:limit], exhaustive)
-            position += step.consumed
-            filled += step.written
-            receipt["keys"] += step.consumed
-            receipt["generated"] += step.written
-            receipt["forward"] += step.forward
-            receipt["backward"] += step.backward
-            if report is not None:
-                report(step.consumed, step.written, 0)
-            if filled + space.max_neighbours > limit:
-                filled = join(last=False)
-    if filled:
-        filled = join(last=True)
+    try:
+        for block in frontier.read(frontier.manifest.partitions[task.partition], task.start, task.stop):
+            position = 0
+            while position < block.size:
+                # At most a piece at a time, so that reports come often enough.
+                step = space.expand(block[position : position + STEP_KEYS], buffer[filled:limit], exhaustive)
+                position += step.consumed
+                filled += step.written
+                receipt["keys"] += step.consumed
+                receipt["generated"] += step.written
+                receipt["forward"] += step.forward
+                receipt["backward"] += step.backward
+                if report is not None:
+                    report(step.consumed, step.written, 0)
+                if filled + space.max_neighbours > limit:
+                    filled = join(last=False)
+        if filled:
+            filled = join(last=True)
+    except BaseException:
+        writer.abandon()
+        raise
     writer.close(receipt)
     return receipt
 

@@ -64,8 +64,9 @@ def merge(
         kept = part[: join_duplicates(part, space.layout.mask_bits)]
         if earlier and kept.size:
             found = np.zeros(kept.size, dtype=np.bool_)
+            mask = (1 << space.layout.mask_bits) - 1
             for level in earlier:
-                for block in level.read_range(int(kept[0]), int(kept[-1]) | ((1 << space.layout.mask_bits) - 1)):
+                for block in level.read_range(int(kept[0]) & ~mask, int(kept[-1]) | mask):
                     mark_members(kept, block, space.layout.mask_bits, found)
             kept = kept[: remove_marked(kept, found)]
         if kept.size:

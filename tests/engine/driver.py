@@ -77,11 +77,6 @@ def main() -> None:
     The answer is a line with ``killed``, or ``summary`` and ``changes``. This process starts no thread, so that its
     children start clean.
     """
-    warm = os.fork()
-    if not warm:
-        # Compile every kernel once; the children find them in numba's cache.
-        os._exit(0)
-    os.waitpid(warm, 0)
     for line in sys.stdin:
         order = json.loads(line)
         reader, writer = os.pipe()

@@ -38,7 +38,7 @@ def check(space: Toy, levels: list[set[int]], **options: Any) -> Job:
         return job
 
 
-@pytest.mark.parametrize(("make", "size", "most"), [(pancakes, 7, 6), (three_cycles, 7, 10), (three_cycles, 5, 6)])
+@pytest.mark.parametrize(("make", "size", "most"), [(pancakes, 6, 5), (three_cycles, 6, 8), (three_cycles, 5, 6)])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_graphs_with_odd_cycles(
     make: Callable[[int], tuple[Neighbours, int]], size: int, most: int, workers: int

@@ -1,0 +1,60 @@
+"""The same passes on a dask.distributed cluster of two worker processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from distributed import Client, LocalCluster
+
+from pipeline import Search, Sliding, Snake
+from pipeline.executors import Stopped
+from pipeline.spaces.contract import StateSpace
+from storage.errors import InvalidInput
+from tests.engine.jobs import leftovers, summary
+from tests.engine.test_resuming import StopAt
+from tests.engine.tiny import Sizes, everything_small
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Address of a scheduler on the loopback interface."""
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None, silence_logs=False
+    ) as cluster:
+        cluster.wait_for_workers(2)
+        yield cluster.scheduler_address
+
+
+@pytest.mark.parametrize(
+    ("space", "depth"), [(Snake(n=9), None), (Sliding(rows=3, cols=3), 14)], ids=["snake", "board"]
+)
+def test_same_answer(space: StateSpace, depth: int | None, tmp_path: Path, address: str) -> None:
+    Search(space, job=tmp_path / "plain", memory=2**30, max_depth=depth).run()
+    with everything_small(Sizes(memory=10**6)):
+        Search(space, job=tmp_path / "job", scheduler=address, max_depth=depth).run()
+    assert summary(tmp_path / "job") == summary(tmp_path / "plain")
+    assert leftovers(tmp_path / "job") == []
+
+
+def test_stopped_and_resumed_elsewhere(tmp_path: Path, address: str) -> None:
+    """Begun on the cluster, gone on with threads, finished on the cluster."""
+    Search(Snake(n=9), job=tmp_path / "plain", memory=2**30).run()
+    with everything_small():
+        for scheduler, event in ((address, 12), ("threads", 40), (address, 8)):
+            observer = StopAt(event)
+            observer.search = Search(Snake(n=9), job=tmp_path / "job", scheduler=scheduler, observer=observer)
+            with pytest.raises(Stopped):
+                observer.search.run(resume=True)
+        Search(Snake(n=9), job=tmp_path / "job", scheduler=address).run(resume=True)
+    assert summary(tmp_path / "job") == summary(tmp_path / "plain")
+    assert leftovers(tmp_path / "job") == []
+
+
+@pytest.mark.parametrize("scheduler", ["fast", "", "tcp://127.0.0.1:1"])
+def test_a_scheduler_that_is_none(scheduler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("distributed.Client", lambda address, timeout: Client(address, timeout=timeout / 10))
+    with pytest.raises(InvalidInput):
+        Search(Snake(n=5), job=tmp_path / "job", scheduler=scheduler).run()
+    assert list(tmp_path.iterdir()) == []
