@@ -161,15 +161,14 @@ class PartitionWriter:
         self._temporary = directory / (name + TEMPORARY_SUFFIX)
         self._name = name
         self._keys = self._states = self._digest = self._first = self._last = 0
-        self._chunk = min(most_keys, CHUNK_KEYS)
-        self._pending: list[NDArray[np.uint64]] = []
-        self._pending_keys = 0
+        self._chunk = np.empty(min(most_keys, CHUNK_KEYS), dtype=np.uint64)
+        self._filled = 0
         self._stride = -(-most_keys // SAMPLE_KEYS)
         self._sample: list[int] = []
         self._array = zarr.create_array(
             self._temporary,
             shape=(most_keys,),
-            chunks=(self._chunk,),
+            chunks=(self._chunk.size,),
             dtype="uint64",
             serializer=SortedKeysCodec(field_bits=field_bits),
             filters=None,
@@ -192,33 +191,31 @@ class PartitionWriter:
         self._keys += keys.size
         self._states += states
         # Whole chunks only: a chunk that is written twice would have to be read in between.
-        taken = 0
-        if self._pending_keys:
-            taken = min(keys.size, self._chunk - self._pending_keys)
-            self._pending.append(keys[:taken].copy())
-            self._pending_keys += taken
-            if self._pending_keys == self._chunk:
-                self._write_pending(start + taken)
-        while keys.size - taken >= self._chunk:
-            self._array[start + taken : start + taken + self._chunk] = keys[taken : taken + self._chunk]
-            taken += self._chunk
-        if taken < keys.size:
-            self._pending.append(keys[taken:].copy())
-            self._pending_keys = keys.size - taken
+        while keys.size:
+            if not self._filled and keys.size >= self._chunk.size:
+                part = keys[: self._chunk.size]
+                self._array[start : start + part.size] = part
+            else:
+                part = keys[: self._chunk.size - self._filled]
+                self._chunk[self._filled : self._filled + part.size] = part
+                self._filled += part.size
+                if self._filled == self._chunk.size:
+                    self._write_chunk(start + part.size)
+            start += part.size
+            keys = keys[part.size :]
 
-    def _write_pending(self, stop: int) -> None:
-        chunk = np.zeros(self._chunk, dtype=np.uint64)
-        np.concatenate(self._pending, out=chunk[: self._pending_keys])
-        start = stop - self._pending_keys
-        size = min(self._chunk, self._array.shape[0] - start)
-        self._array[start : start + size] = chunk[:size]
-        self._pending = []
-        self._pending_keys = 0
+    def _write_chunk(self, stop: int) -> None:
+        """Write what is collected; it ends at ``stop``. What a last chunk lacks is filled with zeros."""
+        start = stop - self._filled
+        self._chunk[self._filled :] = 0
+        size = min(self._chunk.size, self._array.shape[0] - start)
+        self._array[start : start + size] = self._chunk[:size]
+        self._filled = 0
 
     def close(self) -> PartitionRecord:
         """Give the array its final shape and name; its attributes are the record that is returned."""
-        if self._pending_keys:
-            self._write_pending(self._keys)
+        if self._filled:
+            self._write_chunk(self._keys)
         self._array.resize((self._keys,))
         record = PartitionRecord(
             self._name,

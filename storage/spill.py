@@ -47,14 +47,15 @@ class Piece(ABC):
 
 
 class MemoryPiece(Piece):
-    """A piece that has not left memory."""
+    """A piece that has not left memory: ``keys`` keys of an array from ``start`` on."""
 
-    def __init__(self, data: NDArray[np.uint64]) -> None:
-        self.data = data
-        self.keys = int(data.size)
+    def __init__(self, arena: NDArray[np.uint64], start: int, keys: int) -> None:
+        self.arena = arena
+        self.start = start
+        self.keys = keys
 
     def read(self, out: NDArray[np.uint64]) -> None:
-        out[:] = self.data
+        out[:] = self.arena[self.start : self.start + self.keys]
 
 
 class DiskPiece(Piece):
@@ -247,11 +248,10 @@ class MemorySpills:
             if start + keys.size > self._arena.size:
                 return False
             self._used += keys.size
-        kept = self._arena[start : start + keys.size]
-        kept[:] = keys
+        self._arena[start : start + keys.size] = keys
         for partition in range(len(cuts) - 1):
             if cuts[partition] < cuts[partition + 1]:
-                piece = MemoryPiece(kept[cuts[partition] : cuts[partition + 1]])
+                piece = MemoryPiece(self._arena, start + cuts[partition], cuts[partition + 1] - cuts[partition])
                 with self._lock:
                     self._pieces[partition].append(piece)
         return True

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from pipeline.passes.duplicates import join_duplicates, mark_members, remove_marked
+from pipeline.passes.duplicates import mark_members, remove_marked
+from pipeline.passes.runs import WINDOW_KEYS, Runs, bounds_of, load_runs, runs_in_memory, windows
 from pipeline.passes.workspace import workspace
 from pipeline.spaces.contract import Keys, StateSpace
 from storage.job import WorkingLevel
 from storage.level import Level, PartitionRecord, PartitionWriter
-from storage.spill import FRAME_KEYS, Piece, Spills
+from storage.spill import Piece, Spills
 
 
 def partition_name(partition: int) -> str:
@@ -41,7 +42,7 @@ def merge(
     earlier : sequence of Level
         Levels whose states are removed.
     buffer_keys : int
-        Most keys that are merged at once. A partition with more is merged range by range.
+        Most keys from the disk that are held at once. A partition with more is merged range by range.
     report : callable, optional
         Called with the keys read and the keys stored since the last call.
 
@@ -51,71 +52,79 @@ def merge(
         With ``keys`` 0 if nothing is new.
     """
     name = partition_name(partition)
+    mask_bits = space.layout.mask_bits
     pieces = [piece for piece in spills.pieces(partition) if piece.keys]
-    total = sum(piece.keys for piece in pieces)
-    if not total:
-        return PartitionRecord(name, 0, 0, 0, 0, 0, 0)
-    buffer = workspace(buffer_keys)
+    most = sum(piece.keys for piece in pieces)
     writer: PartitionWriter | None = None
-    for low, high in ranges(pieces, total, buffer, space.layout.mask_bits):
-        filled = gather(pieces, low, high, buffer)
-        part = buffer[:filled]
-        part.sort()
-        kept = part[: join_duplicates(part, space.layout.mask_bits)]
-        if earlier and kept.size:
-            found = np.zeros(kept.size, dtype=np.bool_)
-            mask = (1 << space.layout.mask_bits) - 1
-            for level in earlier:
-                for block in level.read_range(int(kept[0]) & ~mask, int(kept[-1]) | mask):
-                    mark_members(kept, block, space.layout.mask_bits, found)
-            kept = kept[: remove_marked(kept, found)]
-        if kept.size:
-            if writer is None:
-                most = kept.size if filled == total else total
-                writer = PartitionWriter(work.partitions, name, most, space.layout.field_bits)
-            writer.append(kept, space.count_states(kept))
-        if report is not None:
-            report(filled, kept.size)
+    window_buffer = np.empty(min(WINDOW_KEYS, most), dtype=np.uint64)
+    for runs in _parts(pieces, most, buffer_keys, mask_bits):
+        known = [_EarlierStates(level, runs, mask_bits) for level in earlier]
+        for keys, read in windows(runs, mask_bits, window_buffer):
+            kept = _without(keys, known)
+            if kept.size:
+                if writer is None:
+                    writer = PartitionWriter(
+                        work.partitions, name, kept.size if read == most else most, space.layout.field_bits
+                    )
+                writer.append(kept, space.count_states(kept))
+            if report is not None:
+                report(read, kept.size)
     if writer is None:
         return PartitionRecord(name, 0, 0, 0, 0, 0, 0)
     return writer.close()
 
 
-def gather(pieces: Sequence[Piece], low: int | None, high: int | None, buffer: Keys) -> int:
-    """Copy the keys from ``low`` up to below ``high`` of all pieces to the buffer; returns how many."""
-    filled = 0
-    frame = np.empty(0, dtype=np.uint64)
-    for piece in pieces:
-        if low is None and high is None:
-            piece.read(buffer[filled : filled + piece.keys])
-            filled += piece.keys
-            continue
-        if frame.size < piece.keys:
-            frame = np.empty(max(piece.keys, FRAME_KEYS), dtype=np.uint64)
-        keys = frame[: piece.keys]
-        piece.read(keys)
-        start = 0 if low is None else int(np.searchsorted(keys, np.uint64(low)))
-        stop = keys.size if high is None else int(np.searchsorted(keys, np.uint64(high)))
-        if start < stop:
-            buffer[filled : filled + stop - start] = keys[start:stop]
-            filled += stop - start
-    return filled
-
-
-def ranges(pieces: Sequence[Piece], total: int, buffer: Keys, mask_bits: int) -> list[tuple[int | None, int | None]]:
-    """Cut the keys of a partition into ranges that fit the buffer."""
+def _parts(pieces: Sequence[Piece], total: int, buffer_keys: int, mask_bits: int) -> Iterator[Runs]:
+    """Runs of a partition: where they are if they are in memory, otherwise read into a buffer, in parts if need be."""
+    if not pieces:
+        return
+    in_memory = runs_in_memory(pieces)
+    if in_memory is not None:
+        yield in_memory
+        return
+    buffer = workspace(buffer_keys)
     if total <= buffer.size:
-        return [(None, None)]
-    # Every stride-th key of every piece: between two neighbours of the sorted sample lie at most
-    # ``stride * len(pieces)`` keys more than the sample says.
+        yield load_runs(pieces, None, None, buffer)
+        return
     stride = max(1, buffer.size // (4 * len(pieces)))
-    sample = []
+    samples = []
     for piece in pieces:
         keys = np.empty(piece.keys, dtype=np.uint64)
         piece.read(keys)
-        sample.append(keys[::stride].copy())
-    points = np.sort(np.concatenate(sample))
-    step = max(1, (buffer.size // 2) // stride)
-    mask = (1 << mask_bits) - 1
-    bounds = sorted({key & ~mask for key in points[step::step].tolist()})
-    return list(zip([None, *bounds], [*bounds, None], strict=True))
+        samples.append(keys[::stride].copy())
+    bounds = bounds_of(samples, stride, buffer.size, mask_bits)
+    for low, high in zip([None, *bounds], [*bounds, None], strict=True):
+        yield load_runs(pieces, low, high, buffer)
+
+
+class _EarlierStates:
+    """The states of a level in the range of some runs, block by block; windows ask for them in ascending order."""
+
+    def __init__(self, level: Level, runs: Runs, mask_bits: int) -> None:
+        mask = (1 << mask_bits) - 1
+        used = runs.starts < runs.stops
+        low = int(runs.keys[runs.starts[used]].min()) if used.any() else 1
+        high = int(runs.keys[runs.stops[used] - 1].max()) if used.any() else 0
+        self._mask_bits = mask_bits
+        self._blocks = level.read_range(low & ~mask, high | mask)
+        self._block: Keys | None = next(self._blocks, None)
+
+    def mark(self, keys: Keys, found: np.ndarray) -> None:
+        """Set ``found`` where a key's state is in the level."""
+        last = int(keys[-1]) >> self._mask_bits
+        while self._block is not None:
+            mark_members(keys, self._block, self._mask_bits, found)
+            if int(self._block[-1]) >> self._mask_bits > last:
+                # The next window may lie in this block too.
+                return
+            self._block = next(self._blocks, None)
+
+
+def _without(keys: Keys, known: Sequence[_EarlierStates]) -> Keys:
+    """The keys whose states are in none of the earlier levels."""
+    if not known or not keys.size:
+        return keys
+    found = np.zeros(keys.size, dtype=np.bool_)
+    for states in known:
+        states.mark(keys, found)
+    return keys[: remove_marked(keys, found)]

@@ -32,6 +32,7 @@ sizes = st.builds(
     task=st.integers(4, 60),
     partition=st.integers(5, 200),
     step=st.integers(3, 50),
+    window=st.integers(1, 100),
 )
 episodes = st.fixed_dictionaries(
     {

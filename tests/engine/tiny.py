@@ -12,6 +12,16 @@ import pytest
 
 from pipeline.budget import Budget
 
+MODULES = [
+    "storage.level",
+    "storage.spill",
+    "pipeline.budget",
+    "pipeline.plan",
+    "pipeline.passes.expand",
+    "pipeline.passes.merge",
+    "pipeline.passes.runs",
+]
+
 Setter = Callable[[str, str, Any], object]
 
 
@@ -25,8 +35,9 @@ class Sizes:
         Of each worker; partitions that are larger are merged in ranges.
     memory : int
         Spilled keys that may stay in memory.
-    chunk, frame, task, partition, step : int
-        Of an array, of a spill file, smallest of an expand task and of a partition, expanded between two reports.
+    chunk, frame, task, partition, step, window : int
+        Of an array, of a spill file, smallest of an expand task and of a partition, expanded between two reports,
+        merged at once.
     """
 
     buffer: int = 400
@@ -36,21 +47,30 @@ class Sizes:
     task: int = 50
     partition: int = 100
     step: int = 40
+    window: int = 90
 
 
 def shrink(put: Setter, sizes: Sizes) -> None:
     """Replace the constants; ``put`` gets a module, a name in it and a value."""
-    put("storage.level", "CHUNK_KEYS", sizes.chunk)
-    put("pipeline.plan", "CHUNK_KEYS", sizes.chunk)
-    put("storage.spill", "FRAME_KEYS", sizes.frame)
-    put("pipeline.passes.merge", "FRAME_KEYS", sizes.frame)
-    put("pipeline.passes.expand", "STEP_KEYS", sizes.step)
-    put("pipeline.plan", "SMALLEST_TASK", sizes.task)
-    put("pipeline.plan", "LARGEST_TASK", 4 * sizes.task)
-    put("pipeline.plan", "SMALLEST_PARTITION", sizes.partition)
-    put("pipeline.plan", "SAMPLED_KEYS", 64)
-    put("pipeline.passes.expand", "CACHED_KEYS", sizes.buffer // 2)
-    put("storage.level", "SAMPLE_KEYS", 16)
+    constants = {
+        "CHUNK_KEYS": sizes.chunk,
+        "FRAME_KEYS": sizes.frame,
+        "STEP_KEYS": sizes.step,
+        "SMALLEST_TASK": sizes.task,
+        "LARGEST_TASK": 4 * sizes.task,
+        "SMALLEST_PARTITION": sizes.partition,
+        "SAMPLED_KEYS": 64,
+        "SAMPLE_KEYS": 16,
+        "CACHED_KEYS": sizes.buffer // 2,
+        "SMALLEST_PIECE": 16,
+        "WINDOW_KEYS": sizes.window,
+    }
+    for name, value in constants.items():
+        # A constant is in the module that defines it and in those that import it.
+        holders = [module for module in MODULES if hasattr(import_module(module), name)]
+        assert holders, f"no module has {name}"
+        for module in holders:
+            put(module, name, value)
 
     def divide(total: int, base: int, workers: int) -> Budget:
         return Budget(total, base, workers, sizes.buffer, sizes.memory)
