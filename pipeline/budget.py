@@ -24,7 +24,8 @@ WORKER_BYTES = 4 * CHUNK_KEYS * KEY_BYTES + 8 * MIB
 # What is left to the interpreter, to Zarr's event loop and to the memory allocator.
 RESERVE_BYTES = 24 * MIB
 SMALLEST_BUFFER = 1 << 20
-LARGEST_BUFFER = 1 << 24
+LARGEST_BUFFER = 1 << 25
+LARGEST_MEMORY_BUFFER = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -40,16 +41,21 @@ class Budget:
     workers : int
         Tasks that run at the same time.
     buffer_keys : int
-        Size of each worker's buffer.
-    memory_spill_keys : int
-        Keys of spills that may stay in memory.
+        Size of each worker's buffer while a level's spills go to disk.
+    memory_buffer_keys, memory_spill_keys : int
+        While they stay in memory: size of each worker's buffer, and keys of spills that fit.
     """
 
     total: int
     base: int
     workers: int
     buffer_keys: int
+    memory_buffer_keys: int
     memory_spill_keys: int
+
+    def fits(self, spilled_keys: int) -> bool:
+        """Whether the spills of a level can stay in memory."""
+        return spilled_keys <= self.memory_spill_keys
 
 
 def available_memory() -> int:
@@ -128,8 +134,8 @@ def divide(total: int, base: int, workers: int) -> Budget:
             f"give at least --memory {least}MiB",
         )
     workers = min(workers, left // needed)
-    share = left // workers
-    buffer = min((share - WORKER_BYTES) // 2 // KEY_BYTES, LARGEST_BUFFER)
-    buffer = max(buffer, SMALLEST_BUFFER)
-    spills = (left - workers * (WORKER_BYTES + buffer * KEY_BYTES)) // KEY_BYTES
-    return Budget(total, base, workers, buffer, max(0, spills))
+    keys = (left - workers * WORKER_BYTES) // KEY_BYTES
+    buffer = min(max(keys // workers, SMALLEST_BUFFER), LARGEST_BUFFER)
+    # With spills in memory the merge needs no buffer; a larger one helps expand to find duplicates early.
+    memory_buffer = min(max(keys // (8 * workers), SMALLEST_BUFFER), LARGEST_MEMORY_BUFFER)
+    return Budget(total, base, workers, buffer, memory_buffer, max(0, keys - workers * memory_buffer))

@@ -41,12 +41,15 @@ class LevelMaker:
         """Where the spills of a level go: to memory if they fit and no task's are on disk already."""
         disk = work.spills()
         started_on_disk = any(disk.receipt(task.number) is not None for task in plan.tasks)
-        fits = plan.expected_spill <= self._budget.memory_spill_keys
-        if self._executor.shares_memory and fits and not started_on_disk:
+        if self._executor.shares_memory and self._budget.fits(plan.expected_spill) and not started_on_disk:
             if self._arena is None:
                 self._arena = np.empty(self._budget.memory_spill_keys, dtype=np.uint64)
             return MemorySpills(self._arena.size, disk, self._arena)
+        self._arena = None
         return disk
+
+    def _buffer_keys(self, spills: Spills) -> int:
+        return self._budget.memory_buffer_keys if isinstance(spills, MemorySpills) else self._budget.buffer_keys
 
     def expand(self, work: WorkingLevel, frontier: Level, plan: LevelPlan, spills: Spills) -> Receipt:
         """Run the expand pass; returns the sums of the receipts of all tasks."""
@@ -60,10 +63,11 @@ class LevelMaker:
         self._observer.pass_started(progress)
         report = self._reporter(progress)
         splitters = np.array(plan.splitters, dtype=np.uint64)
+        buffer_keys = self._buffer_keys(spills)
         tasks = [
             (
                 expand,
-                (self._space, frontier, task, splitters, spills, self._budget.buffer_keys, plan.exhaustive, report),
+                (self._space, frontier, task, splitters, spills, buffer_keys, plan.exhaustive, report),
             )
             for task in plan.tasks
             if receipts[task.number] is None
@@ -102,7 +106,7 @@ class LevelMaker:
 
         reporter = report_merge if report is not None else None
         tasks = [
-            (merge, (self._space, work, partition, spills, earlier, self._budget.buffer_keys, reporter))
+            (merge, (self._space, work, partition, spills, earlier, self._buffer_keys(spills), reporter))
             for partition in missing
         ]
 

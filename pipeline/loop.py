@@ -145,7 +145,7 @@ class LevelLoop:
 
     def _check_disk(self, plan: LevelPlan, depth: int) -> None:
         needed = int(plan.expected_spill * BYTES_PER_KEY)
-        if plan.expected_spill > self._budget.memory_spill_keys:
+        if not self._budget.fits(plan.expected_spill):
             needed *= 2
         free = shutil.disk_usage(self._job.path).free
         if needed > free:

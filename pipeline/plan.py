@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -86,9 +87,10 @@ def make_plan(space: StateSpace, frontier: Level, budget: Budget, exhaustive: bo
     neighbours, sampled = _sample(space, frontier, exhaustive)
     generated = neighbours.size / sampled * keys
     expected = int(generated * min(1.0, 1.25 * repetition)) + 1
-    by_memory = expected / (PARTITION_FILL * budget.buffer_keys)
+    # Spills that stay in memory are merged where they are, whatever the size of a partition.
+    by_memory = 0.0 if budget.fits(expected) else expected / (PARTITION_FILL * budget.buffer_keys)
     by_workers = min(2 * budget.workers, expected / SMALLEST_PARTITION)
-    partitions = max(1, round(by_memory + 0.5), round(by_workers))
+    partitions = max(1, ceil(by_memory), round(by_workers))
     neighbours.sort()
     states = neighbours[: join_duplicates(neighbours, space.layout.mask_bits)]
     places = np.arange(1, partitions) * states.size // partitions
@@ -100,7 +102,7 @@ def make_plan(space: StateSpace, frontier: Level, budget: Budget, exhaustive: bo
 def _tasks(frontier: Level, budget: Budget) -> tuple[ExpandTask, ...]:
     """Slices of the frontier, whole chunks where they are larger than one."""
     size = frontier.manifest.keys // (TASKS_PER_WORKER * budget.workers) + 1
-    size = min(max(size, SMALLEST_TASK), max(LARGEST_TASK, budget.buffer_keys // 2))
+    size = min(max(size, SMALLEST_TASK), max(LARGEST_TASK, budget.buffer_keys // 4))
     if size > CHUNK_KEYS:
         size = -(-size // CHUNK_KEYS) * CHUNK_KEYS
     tasks: list[ExpandTask] = []

@@ -73,7 +73,7 @@ def shrink(put: Setter, sizes: Sizes) -> None:
             put(module, name, value)
 
     def divide(total: int, base: int, workers: int) -> Budget:
-        return Budget(total, base, workers, sizes.buffer, sizes.memory)
+        return Budget(total, base, workers, sizes.buffer, sizes.buffer, sizes.memory)
 
     # Nothing here outlives a loss of power, and flushing takes most of the time.
     put("os", "fsync", lambda descriptor: None)
