@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,13 +101,12 @@ def command(
     if verbose and quiet:
         raise click.UsageError("-v and -q exclude each other", ctx)
     resume, overwrite = _one_of(ctx, resume, overwrite)
-    with _no_garbage_collection():
-        space, bound = searched_space(ctx, puzzle, parameter, n, max_depth)
+    space, bound = searched_space(ctx, puzzle, parameter, n, max_depth)
 
-        from cli.progress import observer_for
-        from pipeline.search import Search
-        from pipeline.settings import Settings
-        from pipeline.spaces.registry import short_name
+    from cli.progress import observer_for
+    from pipeline.search import Search
+    from pipeline.settings import Settings
+    from pipeline.spaces.registry import short_name
 
     path = job if job is not None else jobs_dir / short_name(space)
     observer = observer_for(path, settings["memory"], progress=progress, verbose=verbose, quiet=quiet)
@@ -137,16 +133,6 @@ def command(
     _compare(space, path, quiet)
     if json and table.unfinished_note and not quiet:
         note(table.unfinished_note)
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """For imports: they make many objects that stay, and looking for garbage among them takes a tenth of a second."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def _one_of(ctx: click.Context, resume: bool, overwrite: bool) -> tuple[bool, bool]:
