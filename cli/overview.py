@@ -11,7 +11,7 @@ from cli.tables import print_table
 
 if TYPE_CHECKING:
     from storage.job import Job
-    from storage.level import Manifest
+    from storage.manifest import Manifest
 
 
 def document_of(job: Job, manifests: list[Manifest], complete: bool, with_partitions: bool) -> dict[str, Any]:

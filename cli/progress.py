@@ -18,7 +18,7 @@ from pipeline.budget import available_memory, resident_bytes
 from pipeline.events import Observer, PassProgress
 from storage.durable import bytes_below
 from storage.job import Job
-from storage.level import Manifest
+from storage.manifest import Manifest
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

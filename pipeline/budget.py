@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 
 from storage.errors import OutOfBudget
-from storage.level import CHUNK_KEYS
+from storage.partition import CHUNK_KEYS
 
 KEY_BYTES = 8
 MIB = 1 << 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from storage.level import Manifest
+from storage.manifest import Manifest
 
 
 @dataclass

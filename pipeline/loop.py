@@ -16,7 +16,9 @@ from pipeline.spaces.contract import Detection, StateSpace
 from storage.durable import bytes_below
 from storage.errors import OutOfBudget
 from storage.job import Job, WorkingLevel
-from storage.level import Level, Manifest, PartitionWriter
+from storage.level import Level
+from storage.manifest import Manifest
+from storage.partition import PartitionWriter
 from storage.spill import Receipt
 
 # Disk needed for a key: measured on the fifteen puzzle (1.3) and the snake (0.2), with some room.

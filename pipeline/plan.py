@@ -12,10 +12,11 @@ from pipeline.budget import Budget
 from pipeline.passes.duplicates import join_duplicates
 from pipeline.passes.expand import ExpandTask
 from pipeline.spaces.contract import Keys, StateSpace
-from storage.level import CHUNK_KEYS, Level
+from storage.level import Level
+from storage.partition import CHUNK_KEYS
 
-# Enough tasks to even out their times; opening an array for each costs a few milliseconds.
-TASKS_PER_WORKER = 3
+# Enough tasks to even out their times; each costs a few milliseconds of its own.
+TASKS_PER_WORKER = 6
 SMALLEST_TASK = 1 << 15
 LARGEST_TASK = 1 << 22
 SMALLEST_PARTITION = 1 << 18
@@ -90,6 +91,7 @@ def make_plan(space: StateSpace, frontier: Level, budget: Budget, exhaustive: bo
     # Spills that stay in memory are merged where they are, whatever the size of a partition.
     by_memory = 0.0 if budget.fits(expected) else expected / (PARTITION_FILL * budget.buffer_keys)
     by_workers = min(2 * budget.workers, expected / SMALLEST_PARTITION)
+    by_workers = max(by_workers, min(4 * budget.workers, expected / (8 * SMALLEST_PARTITION)))
     partitions = max(1, ceil(by_memory), round(by_workers))
     neighbours.sort()
     states = neighbours[: join_duplicates(neighbours, space.layout.mask_bits)]
@@ -103,13 +105,12 @@ def _tasks(frontier: Level, budget: Budget) -> tuple[ExpandTask, ...]:
     """Slices of the frontier, whole chunks where they are larger than one."""
     size = frontier.manifest.keys // (TASKS_PER_WORKER * budget.workers) + 1
     size = min(max(size, SMALLEST_TASK), max(LARGEST_TASK, budget.buffer_keys // 4))
-    if size > CHUNK_KEYS:
-        size = -(-size // CHUNK_KEYS) * CHUNK_KEYS
     tasks: list[ExpandTask] = []
     for number, partition in enumerate(frontier.manifest.partitions):
-        pieces = -(-partition.keys // size)
-        # Equal pieces, but never a chunk that two tasks decode if a task is larger than a chunk.
-        step = size if size >= CHUNK_KEYS else -(-partition.keys // pieces)
+        # Equal pieces; of whole chunks if they are larger than one, so that no two tasks decode the same chunk.
+        step = ceil(partition.keys / ceil(partition.keys / size))
+        if step > CHUNK_KEYS:
+            step = ceil(step / CHUNK_KEYS) * CHUNK_KEYS
         for start in range(0, partition.keys, step):
             tasks.append(ExpandTask(len(tasks), number, start, min(start + step, partition.keys)))
     return tuple(tasks)

@@ -19,7 +19,8 @@ from pipeline.spaces.contract import StateSpace
 from storage.digest import add_digests, digest_of
 from storage.errors import CorruptJob, Mismatch
 from storage.job import Job, WorkingLevel
-from storage.level import Level, Manifest, PartitionRecord, hexadecimal
+from storage.level import Level
+from storage.manifest import Manifest, PartitionRecord, hexadecimal
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ import zarr
 
 from storage.durable import TEMPORARY_SUFFIX, publish, remove_orphans, sync_directory, sync_tree, write_text
 from storage.errors import CorruptJob, JobError, JobLocked
-from storage.level import Level, Manifest, PartitionRecord
+from storage.level import Level
+from storage.manifest import Manifest, PartitionRecord
 from storage.spill import DiskSpills
 
 FORMAT_VERSION = 1

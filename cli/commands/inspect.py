@@ -14,7 +14,8 @@ from cli.streams import print_json
 if TYPE_CHECKING:
     from pipeline.spaces.contract import StateSpace
     from storage.job import Job
-    from storage.level import Level, Manifest
+    from storage.level import Level
+    from storage.manifest import Manifest
 
 
 @click.command("inspect")

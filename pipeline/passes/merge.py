@@ -11,7 +11,9 @@ from pipeline.passes.runs import WINDOW_KEYS, Runs, bounds_of, load_runs, runs_i
 from pipeline.passes.workspace import workspace
 from pipeline.spaces.contract import Keys, StateSpace
 from storage.job import WorkingLevel
-from storage.level import Level, PartitionRecord, PartitionWriter
+from storage.level import Level
+from storage.manifest import PartitionRecord
+from storage.partition import PartitionWriter
 from storage.spill import Piece, Spills
 
 

@@ -14,7 +14,8 @@ from pipeline.spaces.contract import Reference, StateSpace
 from pipeline.verification import compare_with_reference, verify_expansion, verify_levels
 from storage.errors import CorruptJob, Mismatch
 from storage.job import Job
-from storage.level import Manifest, PartitionWriter
+from storage.manifest import Manifest
+from storage.partition import PartitionWriter
 from tests.engine.jobs import keys_at
 from tests.engine.tiny import everything_small
 

@@ -13,7 +13,7 @@ import pytest
 from pipeline.budget import Budget
 
 MODULES = [
-    "storage.level",
+    "storage.partition",
     "storage.spill",
     "pipeline.budget",
     "pipeline.plan",

@@ -16,7 +16,8 @@ from pipeline.spaces.contract import StateSpace
 from pipeline.verification import verify_levels
 from storage.errors import CorruptJob
 from storage.job import Job
-from storage.level import Manifest, PartitionWriter
+from storage.manifest import Manifest
+from storage.partition import PartitionWriter
 
 DEPTH = 5
 SPACE = Snake(n=10)

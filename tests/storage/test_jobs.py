@@ -14,7 +14,8 @@ import pytest
 
 from storage.errors import CorruptJob, JobError
 from storage.job import Job
-from storage.level import Manifest, PartitionWriter
+from storage.manifest import Manifest
+from storage.partition import PartitionWriter
 
 SPACE = {"name": "toy", "parameters": {"n": 3}, "key_version": 1, "field_bits": 0, "mask_bits": 0}
 
