@@ -19,7 +19,8 @@ from storage.partition import CHUNK_KEYS
 
 KEY_BYTES = 8
 MIB = 1 << 20
-# Per worker: a decoded chunk twice (Zarr's and ours), a chunk being written, and the scratch of the codec.
+# Per worker: a decoded chunk, a chunk being collected, a window of the merge, the scratch of the codec, and what the
+# memory allocator keeps of them in between.
 WORKER_BYTES = 4 * CHUNK_KEYS * KEY_BYTES + 8 * MIB
 # What is left to the interpreter, to Zarr's event loop and to the memory allocator.
 RESERVE_BYTES = 24 * MIB
@@ -88,11 +89,12 @@ def resident_bytes() -> int:
     return total
 
 
-def return_memory_at_once() -> None:
-    """Make the C library give large blocks back to the system when they are freed.
+def configure_allocator() -> None:
+    """Make the C library keep freed memory of the size of a chunk, and give larger blocks back to the system.
 
-    By default glibc raises the size from which it does so as blocks are freed, and keeps an arena for every thread;
-    freed buffers would then stay resident.
+    By default glibc keeps an arena for every thread and raises the size of the blocks that it gives back as it goes, so
+    that freed buffers may stay resident. Chunks are better kept: they are needed again at once, and fresh pages cost
+    more than decoding into them.
     """
     if not sys.platform.startswith("linux"):
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.budget import return_memory_at_once
+from pipeline.budget import configure_allocator
 from pipeline.passes.duplicates import join_duplicates, mark_members, remove_marked
 from pipeline.spaces.contract import StateSpace
 from storage.digest import digest_of
@@ -17,7 +17,7 @@ def load_kernels(space: StateSpace) -> None:
     Several processes that compile the same function at once may spoil numba's cache, and what compiling takes belongs
     to the memory that is measured before the budget is divided.
     """
-    return_memory_at_once()
+    configure_allocator()
     keys = space.roots()
     out = np.empty(2 * space.max_neighbours + 2, dtype=np.uint64)
     space.expand(keys, out, False)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import secrets
 import shutil
 from pathlib import Path
 
@@ -33,22 +35,31 @@ def sync_tree(path: Path) -> None:
 def publish(temporary: Path, final: Path) -> None:
     """Flush a finished file or directory and give it its name, in one atomic step.
 
-    A directory that has the name already is replaced; it can only be the same task's earlier result.
+    A directory that has the name already can only be the same task's result, from another worker that was slower to
+    hear of its end; it stays.
     """
     if temporary.is_dir():
         sync_tree(temporary)
-        if final.exists():
-            shutil.rmtree(final)
     else:
         with open(temporary, "rb") as file:
             os.fsync(file.fileno())
-    os.replace(temporary, final)
+    try:
+        os.replace(temporary, final)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+        shutil.rmtree(temporary)
     sync_directory(final.parent)
+
+
+def temporary_name(path: Path) -> Path:
+    """A name beside ``path`` that no other process uses, even one that does the same task."""
+    return path.with_name(f"{path.name}.{secrets.token_hex(4)}{TEMPORARY_SUFFIX}")
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a file atomically and durably."""
-    temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
+    temporary = temporary_name(path)
     temporary.write_text(text, encoding="utf-8")
     publish(temporary, path)
 

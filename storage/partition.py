@@ -6,7 +6,6 @@ gigabytes, and handing every chunk to Zarr's event loop and back takes a third o
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from zarr.registry import register_codec
 
 from storage.codec import NAME, SortedKeysCodec
 from storage.digest import add_digests, digest_of
-from storage.durable import TEMPORARY_SUFFIX, publish
+from storage.durable import publish, temporary_name
 from storage.errors import CorruptJob
 from storage.gaps import decode, encode
 from storage.manifest import PartitionRecord, hexadecimal
@@ -88,7 +87,7 @@ class PartitionWriter:
 
     def __init__(self, directory: Path, name: str, most_keys: int, field_bits: int) -> None:
         self._final = directory / name
-        self._temporary = directory / (name + TEMPORARY_SUFFIX)
+        self._temporary = temporary_name(self._final)
         self._name = name
         self._field_bits = field_bits
         self._keys = self._states = self._digest = self._first = self._last = self._bytes = 0
@@ -96,8 +95,6 @@ class PartitionWriter:
         self._filled = 0
         self._stride = -(-most_keys // SAMPLE_KEYS)
         self._sample: list[int] = []
-        if self._temporary.exists():
-            shutil.rmtree(self._temporary)
         _chunk_path(self._temporary, 0).parent.mkdir(parents=True)
 
     def append(self, keys: NDArray[np.uint64], states: int) -> None:

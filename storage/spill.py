@@ -23,7 +23,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.durable import TEMPORARY_SUFFIX, publish
+from storage.durable import publish, temporary_name
 from storage.errors import CorruptJob
 from storage.gaps import decode, encode
 
@@ -111,7 +111,7 @@ class DiskSpillWriter(SpillWriter):
         self._field_bits = field_bits
         self._file: IO[bytes] | None = None
         self._index: list[tuple[int, int, int, int, int]] = []
-        self._temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
+        self._temporary = temporary_name(path)
         self._offset = 0
 
     def append(self, keys: NDArray[np.uint64], cuts: Sequence[int]) -> None:
