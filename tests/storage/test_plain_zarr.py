@@ -7,14 +7,18 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 import zarr
+from zarr.codecs import Crc32cCodec
 from zarr.errors import UnknownCodecError
 
+from storage.codec import SortedKeysCodec
 from storage.errors import CorruptJob
 from storage.job import Job
+from storage.partition import PartitionWriter
 
 READER = """
 import json, sys
@@ -129,3 +133,29 @@ def test_the_codec_without_configuration(tmp_path: Path) -> None:
     array[:] = values
     assert zarr.open_array(tmp_path / "array", mode="r")[:].tolist() == values.tolist()
     assert zarr.open_array(tmp_path / "array", mode="r")[3:9].tolist() == values[3:9].tolist()
+
+
+@pytest.mark.parametrize("size", [1, 63, 64, 65, 200])
+def test_chunks_are_the_bytes_that_zarr_writes(size: int, tmp_path: Path) -> None:
+    keys = np.cumsum(np.random.default_rng(size).integers(1, 10**9, size, dtype=np.uint64))
+    with mock.patch("storage.partition.CHUNK_KEYS", 64):
+        writer = PartitionWriter(tmp_path, "ours", size, 9)
+        writer.append(keys, size)
+        writer.close()
+    ours = zarr.open_array(tmp_path / "ours", mode="r")
+    theirs = zarr.create_array(
+        tmp_path / "theirs",
+        shape=ours.shape,
+        chunks=ours.chunks,
+        dtype="uint64",
+        serializer=SortedKeysCodec(field_bits=9),
+        filters=None,
+        compressors=[Crc32cCodec()],
+        fill_value=0,
+        config={"write_empty_chunks": True},
+    )
+    theirs[:] = keys
+    names = sorted(path.name for path in (tmp_path / "theirs" / "c").iterdir())
+    assert sorted(path.name for path in (tmp_path / "ours" / "c").iterdir()) == names
+    for name in names:
+        assert (tmp_path / "ours" / "c" / name).read_bytes() == (tmp_path / "theirs" / "c" / name).read_bytes()
