@@ -302,7 +302,11 @@ class Job:
             if entry.is_dir() and entry.name not in kept:
                 shutil.rmtree(entry)
         zarr.create_group(work.partitions, attributes=manifest.to_json(), zarr_format=3, overwrite=False)
-        publish(work.partitions, self.path / LEVELS / f"{work.depth:04d}")
+        final = self.path / LEVELS / f"{work.depth:04d}"
+        if final.exists():
+            # Without a manifest it is no level, whatever it is.
+            shutil.rmtree(final)
+        publish(work.partitions, final)
         work.discard()
 
     def drop_arrays(self, depth: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,6 +42,7 @@ def searched(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[StateSpace
 def rewrite(job: Job, depth: int, keys: np.ndarray, space: StateSpace) -> None:
     """Replace a level by another one, consistent in itself: array, checksums, counts, digest and manifest."""
     level = job.level(depth)
+    shutil.rmtree(level.path / "00000")
     writer = PartitionWriter(level.path, "00000", keys.size, space.layout.field_bits)
     writer.append(keys, space.count_states(keys))
     before = level.manifest

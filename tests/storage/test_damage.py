@@ -171,6 +171,7 @@ def test_keys_that_do_not_ascend(job_copy: Path, order: list[int]) -> None:
     path = job_copy / "levels" / "0005"
     level = Job.open(job_copy).level(DEPTH)
     first = level.manifest.partitions[0]
+    shutil.rmtree(path / first.name)
     writer = PartitionWriter(path, first.name, 3, 0)
     writer.append(np.array(order, dtype=np.uint64), 3)
     record = writer.close()

@@ -260,3 +260,10 @@ def test_a_directory_without_permissions(job: Job) -> None:
     (job.path / "zarr.json").chmod(0o400)
     with pytest.raises(JobError, match="cannot be written"), job.lock():
         pass
+
+
+def test_a_level_replaces_what_has_its_place_without_a_manifest(job: Job) -> None:
+    (job.path / "levels" / "0000" / "00000").mkdir(parents=True)
+    commit_level(job, 0, [3, 5])
+    assert job.depths() == [0]
+    assert job.level(0).manifest.keys == 2
