@@ -102,7 +102,8 @@ class LevelLoop:
         totals = self._maker.expand(work, frontier, plan, spills)
         if not plan.exhaustive and self._misses_moves(frontier, totals):
             self._observer.message(
-                f"level {depth}: some moves that reduce bends do not lead back; all neighbours are generated from here"
+                f"level {depth}: some moves that one-sided expansion leaves out do not lead back; "
+                "from here on all neighbours are generated"
             )
             work.discard()
             plan = self._plan(work, frontier, exhaustive=True)

@@ -104,7 +104,8 @@ class Search:
                 budget = self._divide_memory(executor)
                 if overwrite:
                     Job.remove(self.path)
-                job = self._open_or_create(command)
+                # Workers elsewhere have other working directories.
+                job = self._open_or_create(self.path if executor.shares_memory else self.path.resolve(), command)
                 with job.lock(), writing(job.path):
                     job.sweep()
                     LevelLoop(self.space, self.settings, job, executor, budget, self.observer).run()
@@ -153,9 +154,9 @@ class Search:
                 "resume it with its own parameters, or choose another place with --job",
             )
 
-    def _open_or_create(self, command: str | None) -> Job:
-        if Job.exists(self.path):
-            return Job.open(self.path)
+    def _open_or_create(self, path: Path, command: str | None) -> Job:
+        if Job.exists(path):
+            return Job.open(path)
         versions = {"python": platform.python_version(), "frontier-pipeline": _version("frontier-pipeline")}
         versions.update({name: _version(name) for name in DISTRIBUTIONS})
         provenance = {
@@ -163,7 +164,7 @@ class Search:
             "command": command if command is not None else " ".join(sys.argv),
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        return Job.create(self.path, self._description(), provenance)
+        return Job.create(path, self._description(), provenance)
 
     def _divide_memory(self, executor: Executor) -> Budget:
         total = self.settings.memory if self.settings.memory is not None else available_memory() // 2

@@ -15,6 +15,12 @@ from storage.spill import Receipt, Spills
 
 Report = Callable[[int, int, int], None]
 
+STEP_KEYS = 1 << 17
+CACHED_KEYS = 1 << 18
+SMALLEST_PIECE = 1 << 14
+# Fewer keys than this part of the neighbours left by joining: use more of the buffer.
+WORTH_JOINING = 0.75
+
 
 @dataclass(frozen=True)
 class ExpandTask:
@@ -114,10 +120,3 @@ def expand(
         raise
     writer.close(receipt)
     return receipt
-
-
-STEP_KEYS = 1 << 17
-CACHED_KEYS = 1 << 18
-SMALLEST_PIECE = 1 << 14
-# Fewer keys than this part of the neighbours left by joining: use more of the buffer.
-WORTH_JOINING = 0.75

@@ -38,6 +38,13 @@ def test_same_answer(space: StateSpace, depth: int | None, tmp_path: Path, addre
     assert leftovers(tmp_path / "job") == []
 
 
+def test_relative_path(tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The workers' working directory is another one."""
+    monkeypatch.chdir(tmp_path)
+    assert Search(Snake(n=7), job="jobs/seven", scheduler=address).run().total == 147
+    assert leftovers(tmp_path / "jobs" / "seven") == []
+
+
 def test_stopped_and_resumed_elsewhere(tmp_path: Path, address: str) -> None:
     """Begun on the cluster, gone on with threads, finished on the cluster."""
     Search(Snake(n=9), job=tmp_path / "plain", memory=2**30).run()
