@@ -6,6 +6,7 @@ import numpy as np
 
 from pipeline.budget import configure_allocator
 from pipeline.passes.duplicates import join_duplicates, mark_members, remove_marked
+from pipeline.passes.runs import copy_runs, positions_below
 from pipeline.spaces.contract import StateSpace
 from storage.digest import digest_of
 from storage.gaps import decode, encode
@@ -28,4 +29,7 @@ def load_kernels(space: StateSpace) -> None:
     mark_members(keys, keys, mask_bits, found)
     remove_marked(keys.copy(), found)
     digest_of(keys)
+    ends = np.array([0], dtype=np.int64), np.array([keys.size], dtype=np.int64)
+    positions_below(keys, *ends, np.uint64(0))
+    copy_runs(keys, *ends, keys.copy())
     decode(encode(np.arange(1, 4, dtype=np.uint64), space.layout.field_bits), np.empty(3, dtype=np.uint64))
