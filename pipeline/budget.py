@@ -23,7 +23,7 @@ MIB = 1 << 20
 # memory allocator keeps of them in between.
 WORKER_BYTES = 4 * CHUNK_KEYS * KEY_BYTES + 8 * MIB
 # What is left to the interpreter, to Zarr's event loop and to the memory allocator.
-RESERVE_BYTES = 24 * MIB
+RESERVE_BYTES = 48 * MIB
 SMALLEST_BUFFER = 1 << 20
 LARGEST_BUFFER = 1 << 25
 LARGEST_MEMORY_BUFFER = 1 << 22
@@ -102,8 +102,8 @@ def configure_allocator() -> None:
         library = ctypes.CDLL(None)
         arena_max, mmap_threshold, trim_threshold = -8, -3, -1
         library.mallopt(arena_max, 2)
-        library.mallopt(mmap_threshold, 24 * MIB)
-        library.mallopt(trim_threshold, 48 * MIB)
+        library.mallopt(mmap_threshold, 12 * MIB)
+        library.mallopt(trim_threshold, 16 * MIB)
     except (OSError, AttributeError):  # another C library
         return
 
