@@ -16,7 +16,6 @@ from storage.errors import InvalidInput, OutOfBudget, PipelineError
 
 FAILED = 1
 INTERRUPTED = 130
-TERMINATED = 143
 
 
 class Ended(Exception):

@@ -15,7 +15,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import portalocker
 import zarr
@@ -118,7 +118,6 @@ class Job:
     def __init__(self, path: Path, attributes: dict[str, Any]) -> None:
         self.path = path
         self.attributes = attributes
-        self._lock_file: IO[bytes] | None = None
 
     @staticmethod
     def exists(path: Path) -> bool:
