@@ -60,6 +60,11 @@ class Executor(ABC):
         if self.stop.is_set():
             raise Stopped
 
+    def pause(self, seconds: float) -> None:
+        """Wait for some time, or until a stop is asked for, which raises :class:`Stopped`."""
+        self.stop.wait(seconds)
+        self.check()
+
     def close(self) -> None:
         """Let go of threads and connections."""
         return

@@ -20,14 +20,14 @@ from pipeline.budget import (
     resident_bytes,
 )
 from pipeline.events import Observer
-from pipeline.executors import Executor, make_executor
+from pipeline.executors import Executor, Stopped, make_executor
 from pipeline.kernels import load_kernels
 from pipeline.loop import LevelLoop
 from pipeline.settings import Settings
 from pipeline.spaces.contract import StateSpace
 from pipeline.spaces.registry import short_name
 from pipeline.table import Table
-from storage.errors import InvalidInput, JobError
+from storage.errors import InvalidInput, JobError, PipelineError
 from storage.job import Job, writing
 
 DEFAULT_JOBS_DIRECTORY = Path("jobs")
@@ -106,9 +106,16 @@ class Search:
                     Job.remove(self.path)
                 # Workers elsewhere have other working directories.
                 job = self._open_or_create(self.path if executor.shares_memory else self.path.resolve(), command)
-                with job.lock(), writing(job.path):
+                with job.lock(self.observer.message, executor.pause, executor.stop.set) as lock, writing(job.path):
+                    # Another process may have put another job in its place before the lock was ours.
+                    self._check_same(Job.open(job.path))
                     job.sweep()
-                    LevelLoop(self.space, self.settings, job, executor, budget, self.observer).run()
+                    try:
+                        LevelLoop(self.space, self.settings, job, executor, budget, self.observer).run()
+                    except (Stopped, PipelineError, OSError):
+                        # Whatever else went wrong, a process that has lost the job says that.
+                        lock.check()
+                        raise
                 return Table.of(self.space, job)
         finally:
             self._executor = None

@@ -12,23 +12,33 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import portalocker
 import zarr
 
-from storage.durable import TEMPORARY_SUFFIX, publish, remove_orphans, sync_directory, sync_tree, write_text
-from storage.errors import CorruptJob, JobError, JobLocked
+from storage.durable import (
+    TEMPORARY_SUFFIX,
+    publish,
+    remove_orphans,
+    sync_directory,
+    sync_tree,
+    temporary_name,
+    write_text,
+)
+from storage.errors import CorruptJob, JobError
 from storage.level import Level
+from storage.lock import JobLock
 from storage.manifest import Manifest, PartitionRecord
 from storage.spill import DiskSpills
 
 FORMAT_VERSION = 1
 LEVELS = "levels"
 WORK = "work"
+HOLDER = "holder.json"
 
 
 def _unwritable(path: Path, error: OSError) -> JobError:
@@ -118,6 +128,7 @@ class Job:
     def __init__(self, path: Path, attributes: dict[str, Any]) -> None:
         self.path = path
         self.attributes = attributes
+        self._lock: JobLock | None = None
 
     @staticmethod
     def exists(path: Path) -> bool:
@@ -141,8 +152,7 @@ class Job:
         attributes = {"format_version": FORMAT_VERSION, "space": space, "provenance": provenance}
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY_SUFFIX}")
-            shutil.rmtree(temporary, ignore_errors=True)
+            temporary = temporary_name(path)
             root = zarr.create_group(temporary, attributes=attributes, zarr_format=3)
             root.create_group(LEVELS)
             root.create_group(WORK)
@@ -202,41 +212,51 @@ class Job:
                 raise JobError(f"{path} is not a job directory and is left alone", "choose another place with --job")
             job = cls(path, {})
             with job.lock():
-                trash = path.with_name(f"{path.name}.{os.getpid()}.removed{TEMPORARY_SUFFIX}")
+                trash = temporary_name(path)
                 os.replace(path, trash)
                 sync_directory(path.parent)
             shutil.rmtree(trash)
 
     @contextmanager
-    def lock(self) -> Iterator[None]:
+    def lock(
+        self,
+        tell: Callable[[str], None] = lambda line: None,
+        pause: Callable[[float], None] = time.sleep,
+        lost: Callable[[], None] = lambda: None,
+    ) -> Iterator[JobLock]:
         """Be the one process that writes to the job.
+
+        Parameters
+        ----------
+        tell : callable
+            Gets a line for the user when a lock of another host has to be watched.
+        pause : callable
+            Waits for some seconds meanwhile; may raise to give up.
+        lost : callable
+            Called from another thread when another process has taken over; no level is committed after that.
 
         Raises
         ------
         JobLocked
+            If another process has the lock.
         JobError
             If the job cannot be written.
         """
-        holder = self.path / WORK / "holder.json"
+        lock = JobLock(self.path / "zarr.json", self.path / WORK / HOLDER, tell, pause, lost)
         with writing(self.path):
-            file = open(self.path / "zarr.json", "rb+")  # noqa: SIM115 (closed below)
-        with file:
-            try:
-                portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
-            except (portalocker.exceptions.LockException, BlockingIOError) as error:
-                try:
-                    facts = json.loads(holder.read_text(encoding="utf-8"))
-                    who = f"process {facts['process']} on {facts['host']}"
-                except (OSError, ValueError, KeyError):
-                    who = "another process"
-                raise JobLocked(f"{who} is writing to {self.path}", "wait for it to end, or stop it") from error
-            with writing(self.path):
-                if (self.path / WORK).is_dir():
-                    write_text(holder, json.dumps({"process": os.getpid(), "host": os.uname().nodename}))
-            try:
-                yield
-            finally:
-                holder.unlink(missing_ok=True)
+            (self.path / WORK).mkdir(exist_ok=True)
+            lock.acquire()
+        self._lock = lock
+        try:
+            yield lock
+        finally:
+            self._lock = None
+            lock.release()
+
+    def _check_lock(self) -> None:
+        """Before a change that counts: whether the lock, if this process took it, is still its own."""
+        if self._lock is not None:
+            self._lock.check()
 
     def depths(self) -> list[int]:
         """Depths of the committed levels, ascending and without gaps.
@@ -305,11 +325,13 @@ class Job:
         if final.exists():
             # Without a manifest it is no level, whatever it is.
             shutil.rmtree(final)
+        self._check_lock()
         publish(work.partitions, final)
         work.discard()
 
     def drop_arrays(self, depth: int) -> None:
         """Delete the arrays of a level; its manifest stays."""
+        self._check_lock()
         level = self.level(depth)
         if level.manifest.arrays_kept:
             document = json.loads((level.path / "zarr.json").read_text(encoding="utf-8"))
@@ -324,7 +346,7 @@ class Job:
         with writing(self.path):
             remove_orphans(self.path)
             # Of making this job or removing the one before it.
-            orphan = re.compile(re.escape(self.path.name) + r"\.\d+(\.removed)?" + re.escape(TEMPORARY_SUFFIX))
+            orphan = re.compile(re.escape(self.path.name) + r"\.[0-9a-f]{8}" + re.escape(TEMPORARY_SUFFIX))
             for entry in self.path.parent.iterdir():
                 if orphan.fullmatch(entry.name):
                     shutil.rmtree(entry, ignore_errors=True)

@@ -38,7 +38,7 @@ def holder(job_copy: Path) -> Iterator[subprocess.Popen[str]]:
 
 def test_a_locked_job_is_refused(job_copy: Path, holder: subprocess.Popen[str]) -> None:
     """The message names the process; reading goes on; the job is unharmed."""
-    who = rf"process {holder.pid} on {os.uname().nodename} is writing to .*job"
+    who = rf"process {holder.pid} on {os.uname().nodename} \(since .*\) is writing to .*job"
     before = sorted(path for path in job_copy.rglob("*"))
     with pytest.raises(JobLocked, match=who), Job.open(job_copy).lock():
         pass
