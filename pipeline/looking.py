@@ -8,6 +8,7 @@ import numpy as np
 
 from pipeline.spaces.contract import State, StateSpace
 from pipeline.spaces.registry import make_space
+from storage.attributes import writer_of
 from storage.errors import InvalidInput, JobError
 from storage.job import Job
 from storage.level import Level
@@ -27,7 +28,7 @@ def space_of(job: Job) -> StateSpace:
         raise JobError(
             f"{job.path} has keys of version {description.get('key_version')}, "
             f"and this program has keys of version {space.layout.version}",
-            "use the version of the program that wrote it",
+            f"use {writer_of(job.attributes) or 'the version of the program'}, which wrote it",
         )
     return space
 

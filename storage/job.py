@@ -20,6 +20,7 @@ from typing import Any
 
 import zarr
 
+from storage.attributes import DISTRIBUTION, checked_attributes, writer_of
 from storage.durable import (
     TEMPORARY_SUFFIX,
     publish,
@@ -178,15 +179,17 @@ class Job:
         try:
             attributes = json.loads((path / "zarr.json").read_text(encoding="utf-8"))["attributes"]
             version = int(attributes["format_version"])
-            attributes["space"]["name"], attributes["space"]["parameters"]
+            if version <= FORMAT_VERSION:
+                checked_attributes(attributes)
         except PermissionError as error:
             raise JobError(f"{path} cannot be read ({error.strerror})", "check its permissions") from error
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise JobError(f"{path} is not a job directory", "name one with --job, or choose another place") from error
         if version > FORMAT_VERSION:
+            writer = writer_of(attributes)
             raise JobError(
                 f"{path} has format {version}, and this version reads formats up to {FORMAT_VERSION}",
-                "use a newer version of the program",
+                f"use {writer} or newer" if writer else f"use a newer version of {DISTRIBUTION}",
             )
         if not (path / LEVELS / "zarr.json").exists():
             raise CorruptJob(f"the job {path} has lost its directory {LEVELS}", "start it again with --overwrite")
