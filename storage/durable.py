@@ -6,6 +6,7 @@ import errno
 import os
 import secrets
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 TEMPORARY_SUFFIX = ".partial"
@@ -32,17 +33,19 @@ def sync_tree(path: Path) -> None:
         sync_directory(Path(directory))
 
 
-def publish(temporary: Path, final: Path) -> None:
+def publish(temporary: Path, final: Path, last_look: Callable[[], None] = lambda: None) -> None:
     """Flush a finished file or directory and give it its name, in one atomic step.
 
     A directory that has the name already can only be the same task's result, from another worker that was slower to
-    hear of its end; it stays.
+    hear of its end; it stays. ``last_look`` is called between the flush, which may take long, and that step; it may
+    raise.
     """
     if temporary.is_dir():
         sync_tree(temporary)
     else:
         with open(temporary, "rb") as file:
             os.fsync(file.fileno())
+    last_look()
     try:
         os.replace(temporary, final)
     except OSError as error:

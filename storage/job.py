@@ -325,11 +325,11 @@ class Job:
                 shutil.rmtree(entry)
         zarr.create_group(work.partitions, attributes=manifest.to_json(), zarr_format=3, overwrite=False)
         final = self.path / LEVELS / f"{work.depth:04d}"
-        if final.exists():
-            # Without a manifest it is no level, whatever it is.
+        if final.exists() and not (final / "zarr.json").exists():
+            # Without a manifest it is no level, whatever it is. With one it was committed by a process that has taken
+            # over, and nothing may happen to it.
             shutil.rmtree(final)
-        self._check_lock()
-        publish(work.partitions, final)
+        publish(work.partitions, final, self._check_lock)
         work.discard()
 
     def drop_arrays(self, depth: int) -> None:
@@ -356,6 +356,9 @@ class Job:
             if not (self.path / WORK / "zarr.json").exists():
                 zarr.create_group(self.path / WORK, zarr_format=3)
             depths = self.depths()
+            for entry in (self.path / LEVELS).iterdir():
+                if entry.is_dir() and not (entry / "zarr.json").exists():
+                    shutil.rmtree(entry)
             for depth in depths:
                 if not self.level(depth).manifest.arrays_kept:
                     self.drop_arrays(depth)

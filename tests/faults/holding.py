@@ -5,24 +5,29 @@ from __future__ import annotations
 import errno
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import portalocker
+import psutil
 import pytest
 
+import pipeline.levels
 import storage.holder
 import storage.lock
 from pipeline.executors import Stopped
 from pipeline.search import Search
 from pipeline.spaces.registry import make_space
 from storage.errors import PipelineError
-from storage.job import Job
+from storage.job import Job, WorkingLevel
+from storage.lock import JobLock
 from storage.manifest import Manifest
 from tests.engine.tiny import Sizes, assign, shrink
 
@@ -76,14 +81,50 @@ def hold(job: Path) -> None:
 
 
 def search(job: Path, order: dict[str, Any]) -> None:
-    """Search until the end or the loss of the lock, with small sizes."""
+    """Search until the end or the loss of the lock, with small sizes; stand still on the way as ordered."""
     shrink(assign, Sizes())
+    stand_still(order["stop"], order["depth"])
     space = make_space(order["puzzle"], order["parameters"])
     try:
         Search(space, job=job, scheduler="sync").run(resume=True)
         print("finished", flush=True)
     except (PipelineError, Stopped) as error:
         print(f"{type(error).__name__}: {error}", flush=True)
+
+
+def stand_still(place: str, depth: int) -> None:
+    """Stop this process by SIGSTOP, once, at a place of the level at ``depth``."""
+    left = [True]
+
+    def stop() -> None:
+        if left:
+            left.clear()
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+    replace, check, merge = os.replace, JobLock.check, pipeline.levels.merge
+
+    def stopping_replace(source: Any, target: Any) -> None:
+        if str(target).endswith(f"levels/{depth:04d}"):
+            stop()
+        replace(source, target)
+
+    def stopping_check(lock: JobLock) -> None:
+        if (lock._job / "work" / f"{depth:04d}" / "partitions" / "zarr.json").exists():
+            stop()
+        check(lock)
+
+    def stopping_merge(space: Any, work: WorkingLevel, *rest: Any) -> Any:
+        if work.depth == depth:
+            stop()
+        return merge(space, work, *rest)
+
+    if place == "between the last look and the rename":
+        assign("os", "replace", stopping_replace)
+    elif place == "before the last look":
+        JobLock.check = stopping_check  # type: ignore[method-assign]
+    else:
+        assert place == "in the merge"
+        assign("pipeline.levels", "merge", stopping_merge)
 
 
 class Process:
@@ -103,6 +144,13 @@ class Process:
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
         return self.answer()
+
+    def wait_until_it_stands_still(self) -> None:
+        """Wait until it has stopped itself."""
+        process = psutil.Process(self.process.pid)
+        while process.status() != psutil.STATUS_STOPPED:
+            assert self.process.poll() is None, "it came to its end"
+            time.sleep(0.01)
 
     def kill(self) -> None:
         """Kill it, and wait for its end."""
