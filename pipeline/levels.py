@@ -14,10 +14,10 @@ from pipeline.passes.expand import expand
 from pipeline.passes.merge import merge, partition_name
 from pipeline.plan import LevelPlan
 from pipeline.spaces.contract import Keys, StateSpace
-from storage.job import WorkingLevel
 from storage.level import Level
 from storage.manifest import PartitionRecord
 from storage.spill import MemorySpills, Receipt, Spills
+from storage.working import WorkingLevel
 
 
 class LevelMaker:

@@ -6,6 +6,7 @@ import shutil
 import time
 
 from pipeline.budget import MIB, Budget
+from pipeline.checking import check_partition
 from pipeline.events import Observer
 from pipeline.executors import Executor
 from pipeline.levels import LevelMaker
@@ -15,11 +16,11 @@ from pipeline.settings import Settings
 from pipeline.spaces.contract import Detection, StateSpace
 from storage.durable import bytes_below
 from storage.errors import OutOfBudget
-from storage.job import Job, WorkingLevel
+from storage.job import Job
 from storage.level import Level
 from storage.manifest import Manifest
-from storage.partition import PartitionWriter
 from storage.spill import Receipt
+from storage.working import WorkingLevel
 
 # Disk needed for a key: measured on the fifteen puzzle (1.3) and the snake (0.2), with some room.
 BYTES_PER_KEY = 1.6
@@ -66,6 +67,7 @@ class LevelLoop:
         """
         if not self._job.depths():
             self._commit_roots()
+        self._check_unguarded()
         while True:
             depth = len(self._job.depths())
             frontier = self._job.level(depth - 1)
@@ -77,11 +79,26 @@ class LevelLoop:
             if self._settings.keep == "frontier":
                 self._drop_levels(depth)
 
+    def _check_unguarded(self) -> None:
+        """Read the arrays that the next level is made from, if they were written before chunks had recorded checksums.
+
+        Raises
+        ------
+        CorruptJob
+            If they are not what was committed.
+        """
+        newest = len(self._job.depths()) - 1
+        for depth in range(max(0, newest - 1), newest + 1):
+            level = self._job.level(depth)
+            if level.manifest.arrays_kept:
+                for partition in level.manifest.partitions:
+                    if not level.guarded(partition):
+                        check_partition(self._space, level, partition)
+
     def _commit_roots(self) -> None:
         roots = self._space.roots()
         work = self._job.working_level(0)
-        work.partitions.mkdir(parents=True, exist_ok=True)
-        writer = PartitionWriter(work.partitions, partition_name(0), roots.size, self._space.layout.field_bits)
+        writer = work.writer(partition_name(0), roots.size)
         writer.append(roots, self._space.count_states(roots))
         manifest = Manifest.of(0, [writer.close()])
         self._job.commit(work, manifest)
@@ -112,7 +129,6 @@ class LevelLoop:
         earlier = self._job.earlier_levels(depth, self._space.bipartite) if plan.exhaustive else []
         records = self._maker.merge(work, plan, spills, totals, earlier)
         peak = bytes_below(work.path / "spills")
-        work.drop_spills()
         manifest = Manifest.of(
             depth,
             records,

@@ -7,20 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from pipeline.budget import available_memory, available_workers, divide, resident_bytes
+from pipeline.checking import check_manifest, check_partition
 from pipeline.events import Observer
 from pipeline.executors import ThreadExecutor
 from pipeline.kernels import load_kernels
 from pipeline.levels import LevelMaker
 from pipeline.plan import make_plan
 from pipeline.spaces.contract import StateSpace
-from storage.digest import add_digests, digest_of
 from storage.errors import CorruptJob, Mismatch
-from storage.job import Job, WorkingLevel
-from storage.level import Level
-from storage.manifest import Manifest, PartitionRecord, hexadecimal
+from storage.job import Job
+from storage.manifest import Manifest
+from storage.working import WorkingLevel
 
 
 @dataclass(frozen=True)
@@ -48,53 +46,11 @@ def verify_levels(space: StateSpace, job: Job) -> Iterator[LevelCheck]:
     """
     for manifest in job.manifests():
         level = job.level(manifest.depth)
-        _check_manifest(level)
+        check_manifest(level)
         if manifest.arrays_kept:
             for partition in manifest.partitions:
-                _check_partition(space, level, partition)
+                check_partition(space, level, partition)
         yield LevelCheck(manifest.depth, manifest.keys, manifest.states, manifest.arrays_kept)
-
-
-def _check_manifest(level: Level) -> None:
-    manifest = level.manifest
-    again = Manifest.of(manifest.depth, list(manifest.partitions))
-    for name in ("keys", "states", "digest", "bytes"):
-        if getattr(again, name) != getattr(manifest, name):
-            raise CorruptJob(
-                f"level {manifest.depth} ({level.path / 'zarr.json'}): the partitions add up to "
-                f"{name} {getattr(again, name)}, the manifest says {getattr(manifest, name)}"
-            )
-    for before, after in zip(manifest.partitions, manifest.partitions[1:], strict=False):
-        if before.last >= after.first:
-            raise CorruptJob(f"level {manifest.depth}: the partitions {before.name} and {after.name} overlap")
-
-
-def _check_partition(space: StateSpace, level: Level, record: PartitionRecord) -> None:
-    place = f"level {level.manifest.depth}, partition {record.name}"
-    mask_bits = np.uint64(space.layout.mask_bits)
-    keys = states = digest = 0
-    last: np.uint64 | None = None
-    for chunk, block in enumerate(level.read(record)):
-        bare = block >> mask_bits
-        wrong = np.flatnonzero(bare[1:] <= bare[:-1])
-        if last is not None and bare[0] <= last:
-            wrong = np.array([-1])
-        if wrong.size:
-            position = keys + int(wrong[0]) + 1
-            raise CorruptJob(f"{place}, chunk {chunk}: the keys do not ascend at position {position}")
-        if keys == 0 and int(block[0]) != record.first:
-            raise CorruptJob(
-                f"{place}: the first key is {hexadecimal(int(block[0]))}, the manifest says {hexadecimal(record.first)}"
-            )
-        last = bare[-1]
-        final = int(block[-1])
-        keys += block.size
-        states += space.count_states(block)
-        digest = add_digests(digest, int(digest_of(block)))
-    found = {"keys": keys, "states": states, "last": final, "digest": digest}
-    for name, value in found.items():
-        if value != getattr(record, name):
-            raise CorruptJob(f"{place}: {name} is {value}, the manifest says {getattr(record, name)}")
 
 
 def compare_with_reference(space: StateSpace, job: Job) -> str | None:

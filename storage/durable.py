@@ -1,19 +1,27 @@
-"""Writing files and directories so that they are there, whole, or not at all."""
+"""Writing files and directories so that they are there, whole, or not at all.
+
+Everything that must outlive a loss of power is written here, in one order: the data under a temporary name, fsync of
+every file, fsync of every directory that got an entry, the rename, fsync of the directory that the name is in. What is
+deleted is renamed first, so that no reader finds half of it, and it is deleted only after what takes its place is
+durable. ``tests/faults/test_write_ordering.py`` cuts the power between any two of these steps.
+"""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import secrets
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 TEMPORARY_SUFFIX = ".partial"
 
 
-def sync_directory(path: Path) -> None:
-    """Flush a directory's entries to the disk."""
+def sync_file(path: str | Path) -> None:
+    """Flush a file's data to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -21,16 +29,32 @@ def sync_directory(path: Path) -> None:
         os.close(descriptor)
 
 
+def sync_directory(path: str | Path) -> None:
+    """Flush a directory's entries to the disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def sync_tree(path: Path) -> None:
-    """Flush all files and directories below ``path``, and itself."""
+    """Flush all files and directories below ``path``, and itself; entries after what they name."""
     for directory, _, names in os.walk(path, topdown=False):
         for name in names:
-            descriptor = os.open(os.path.join(directory, name), os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-        sync_directory(Path(directory))
+            sync_file(os.path.join(directory, name))
+        sync_directory(directory)
+
+
+def make_directories(path: Path) -> None:
+    """Make a directory and those above it that are missing, and flush the entry of each."""
+    missing = []
+    while not path.is_dir():
+        missing.append(path)
+        path = path.parent
+    for directory in reversed(missing):
+        directory.mkdir(exist_ok=True)
+        sync_directory(directory.parent)
 
 
 def publish(temporary: Path, final: Path, last_look: Callable[[], None] = lambda: None) -> None:
@@ -43,8 +67,7 @@ def publish(temporary: Path, final: Path, last_look: Callable[[], None] = lambda
     if temporary.is_dir():
         sync_tree(temporary)
     else:
-        with open(temporary, "rb") as file:
-            os.fsync(file.fileno())
+        sync_file(temporary)
     last_look()
     try:
         os.replace(temporary, final)
@@ -63,8 +86,30 @@ def temporary_name(path: Path) -> Path:
 def write_text(path: Path, text: str) -> None:
     """Write a file atomically and durably."""
     temporary = temporary_name(path)
-    temporary.write_text(text, encoding="utf-8")
-    publish(temporary, path)
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        publish(temporary, path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_json(path: Path, document: dict[str, Any]) -> None:
+    """Write a JSON document atomically and durably."""
+    write_text(path, json.dumps(document, indent=2))
+
+
+def remove(path: Path) -> None:
+    """Delete a file or a directory, if it is there. It is gone as a whole, and for good, before its parts are."""
+    if not os.path.lexists(path):
+        return
+    aside = temporary_name(path)
+    os.replace(path, aside)
+    sync_directory(path.parent)
+    if aside.is_dir() and not aside.is_symlink():
+        shutil.rmtree(aside)
+    else:
+        aside.unlink()
 
 
 def remove_orphans(directory: Path) -> None:

@@ -50,6 +50,10 @@ class CorruptJob(PipelineError, ValueError):
     exit_code = 5
 
 
+class CorruptSpill(CorruptJob):
+    """A spill file is damaged or missing; the task that wrote it can be run again."""
+
+
 class OutOfBudget(PipelineError):
     """The memory budget, the disk or the key width cannot hold what was asked for."""
 

@@ -1,8 +1,9 @@
 """The job directory: a Zarr v3 group with one group per committed level.
 
 ``zarr.json`` in the root is written once and says what is searched; its lock is the lock of the job. Committed levels
-are ``levels/<depth>``. What is being worked on is below ``work`` and can be deleted at any time without loss of more
-than the work of the unfinished level. ``docs/format.md`` describes all of it.
+are ``levels/<depth>``; the metadata of ``levels`` is the ledger (:mod:`storage.ledger`). What is being worked on is
+below ``work`` and can be deleted at any time without loss of more than the work of the unfinished level.
+``docs/format.md`` describes all of it.
 """
 
 from __future__ import annotations
@@ -13,38 +14,48 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-import zarr
 
 from storage.attributes import DISTRIBUTION, checked_attributes, writer_of
 from storage.durable import (
     TEMPORARY_SUFFIX,
+    make_directories,
     publish,
+    remove,
     remove_orphans,
     sync_directory,
-    sync_tree,
     temporary_name,
-    write_text,
 )
-from storage.errors import CorruptJob, JobError
+from storage.errors import CorruptJob, JobError, OutOfBudget, PipelineError
+from storage.ledger import Ledger
 from storage.level import Level
 from storage.lock import JobLock
-from storage.manifest import Manifest, PartitionRecord
-from storage.spill import DiskSpills
+from storage.manifest import Manifest
+from storage.metadata import group_document, read_document, write_document
+from storage.working import WorkingLevel
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+# The first format whose metadata have checksums, and that has a ledger.
+SEALED_FORMAT = 2
 LEVELS = "levels"
 WORK = "work"
 HOLDER = "holder.json"
+DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError)
+REMEDY = "'pipeline verify --repair' restores it if it can, otherwise take it from a copy or use --overwrite"
 
 
-def _unwritable(path: Path, error: OSError) -> JobError:
-    if error.errno == errno.ENOSPC:
-        return JobError(f"the disk is full while writing {path}", "free some space and resume the job")
+def is_full(error: OSError) -> bool:
+    """Whether the operating system refused because of a full disk or a used-up quota."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def _unwritable(path: Path, error: OSError) -> PipelineError:
+    if is_full(error):
+        return OutOfBudget(f"the disk is full while writing {path}", "free some space and resume the job")
     return JobError(f"{path} cannot be written ({error.strerror or error})", "choose another place with --job")
 
 
@@ -54,63 +65,15 @@ def writing(path: Path) -> Iterator[None]:
 
     Raises
     ------
+    OutOfBudget
+        If the disk is full.
     JobError
+        Otherwise.
     """
     try:
         yield
     except OSError as error:
         raise _unwritable(path, error) from error
-
-
-class WorkingLevel:
-    """The level that is being made.
-
-    Parameters
-    ----------
-    path : Path
-        Its directory, below ``work``.
-    depth : int
-    field_bits : int
-        For the codec.
-    """
-
-    def __init__(self, path: Path, depth: int, field_bits: int) -> None:
-        self.path = path
-        self.depth = depth
-        self.partitions = path / "partitions"
-        self.field_bits = field_bits
-
-    def plan(self) -> dict[str, Any] | None:
-        """The plan that was made for the level, if there is one."""
-        path = self.path / "plan.json"
-        if not path.exists():
-            return None
-        plan: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return plan
-
-    def save_plan(self, plan: dict[str, Any]) -> None:
-        """Store the plan; the tasks that it names keep their meaning until the level is committed."""
-        self.partitions.mkdir(parents=True, exist_ok=True)
-        write_text(self.path / "plan.json", json.dumps(plan))
-
-    def spills(self) -> DiskSpills:
-        """The spill files of the level."""
-        return DiskSpills(self.path / "spills", self.field_bits)
-
-    def record(self, name: str) -> PartitionRecord | None:
-        """The record of a finished partition, or None."""
-        if not (self.partitions / name).exists():
-            return None
-        attributes = zarr.open_array(self.partitions / name, mode="r", zarr_format=3).attrs.asdict()
-        return PartitionRecord.from_json(attributes)
-
-    def drop_spills(self) -> None:
-        """Remove the spill files."""
-        shutil.rmtree(self.path / "spills", ignore_errors=True)
-
-    def discard(self) -> None:
-        """Remove all that was made of the level."""
-        shutil.rmtree(self.path, ignore_errors=True)
 
 
 class Job:
@@ -130,6 +93,11 @@ class Job:
         self.path = path
         self.attributes = attributes
         self._lock: JobLock | None = None
+
+    @property
+    def sealed(self) -> bool:
+        """Whether the metadata of the job have checksums."""
+        return int(self.attributes["format_version"]) >= SEALED_FORMAT
 
     @staticmethod
     def exists(path: Path) -> bool:
@@ -152,15 +120,20 @@ class Job:
             raise JobError(f"{path} exists", "use --resume to go on with it or --overwrite to start again")
         attributes = {"format_version": FORMAT_VERSION, "space": space, "provenance": provenance}
         with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_directories(path.parent)
             temporary = temporary_name(path)
-            root = zarr.create_group(temporary, attributes=attributes, zarr_format=3)
-            root.create_group(LEVELS)
-            root.create_group(WORK)
-            sync_tree(temporary)
-            if path.exists():
-                path.rmdir()
-            publish(temporary, path)
+            try:
+                for directory in (temporary, temporary / LEVELS, temporary / WORK):
+                    directory.mkdir()
+                write_document(temporary / "zarr.json", group_document(attributes))
+                Ledger(attributes).write(temporary / LEVELS)
+                write_document(temporary / WORK / "zarr.json", group_document({}))
+                if path.exists():
+                    path.rmdir()
+                publish(temporary, path)
+            except OSError:
+                shutil.rmtree(temporary, ignore_errors=True)
+                raise
         return cls(path, attributes)
 
     @classmethod
@@ -180,10 +153,16 @@ class Job:
             attributes = json.loads((path / "zarr.json").read_text(encoding="utf-8"))["attributes"]
             version = int(attributes["format_version"])
             if version <= FORMAT_VERSION:
-                checked_attributes(attributes)
+                attributes = checked_attributes(
+                    read_document(path / "zarr.json", version >= SEALED_FORMAT)["attributes"]
+                )
         except PermissionError as error:
             raise JobError(f"{path} cannot be read ({error.strerror})", "check its permissions") from error
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except DAMAGED as error:
+            if cls.copy_of_attributes(path) is not None:
+                raise CorruptJob(
+                    f"the metadata of the job ({path / 'zarr.json'}) are damaged ({error})", REMEDY
+                ) from error
             raise JobError(f"{path} is not a job directory", "name one with --job, or choose another place") from error
         if version > FORMAT_VERSION:
             writer = writer_of(attributes)
@@ -192,8 +171,16 @@ class Job:
                 f"use {writer} or newer" if writer else f"use a newer version of {DISTRIBUTION}",
             )
         if not (path / LEVELS / "zarr.json").exists():
-            raise CorruptJob(f"the job {path} has lost its directory {LEVELS}", "start it again with --overwrite")
+            raise CorruptJob(f"the job {path} has lost the metadata of its directory {LEVELS}", REMEDY)
         return cls(path, attributes)
+
+    @staticmethod
+    def copy_of_attributes(path: Path) -> dict[str, Any] | None:
+        """The attributes of the job at ``path`` as its ledger repeats them; None if there is no whole ledger."""
+        try:
+            return Ledger.read(path / LEVELS).job
+        except DAMAGED:
+            return None
 
     @classmethod
     def remove(cls, path: Path) -> None:
@@ -209,9 +196,9 @@ class Job:
             root = path / "zarr.json"
             try:
                 recognised = "format_version" in json.loads(root.read_text(encoding="utf-8"))["attributes"]
-            except (OSError, ValueError, KeyError, TypeError):
+            except DAMAGED:
                 recognised = False
-            if not recognised:
+            if not recognised and cls.copy_of_attributes(path) is None:
                 raise JobError(f"{path} is not a job directory and is left alone", "choose another place with --job")
             job = cls(path, {})
             with job.lock():
@@ -261,26 +248,50 @@ class Job:
         if self._lock is not None:
             self._lock.check()
 
+    def ledger(self) -> Ledger | None:
+        """The ledger; None in jobs of format 1.
+
+        Raises
+        ------
+        CorruptJob
+            If it is damaged.
+        """
+        if not self.sealed:
+            return None
+        try:
+            return Ledger.read(self.path / LEVELS)
+        except DAMAGED as error:
+            raise CorruptJob(
+                f"the ledger of the job ({self.path / LEVELS / 'zarr.json'}) is damaged ({error})", REMEDY
+            ) from error
+
     def depths(self) -> list[int]:
         """Depths of the committed levels, ascending and without gaps.
 
         Raises
         ------
         CorruptJob
-            If a level is missing in between.
+            If a level is missing, in between or at the end.
         """
-        found = sorted(
+        found = set(self.depths_found())
+        ledger = self.ledger()
+        depths = range(max(max(found, default=-1) + 1, len(ledger.committed) if ledger is not None else 0))
+        for depth in depths:
+            if depth not in found:
+                raise CorruptJob(f"level {depth} of the job {self.path} is missing", REMEDY)
+        return list(depths)
+
+    def depths_found(self) -> list[int]:
+        """Depths of the levels whose manifests are there, ascending."""
+        return sorted(
             int(entry.name)
             for entry in (self.path / LEVELS).iterdir()
             if entry.name.isdigit() and (entry / "zarr.json").exists()
         )
-        for expected, depth in enumerate(found):
-            if depth != expected:
-                raise CorruptJob(
-                    f"level {expected} of the job {self.path} is missing",
-                    "restore it from a copy, or start again with --overwrite",
-                )
-        return found
+
+    def level_path(self, depth: int) -> Path:
+        """The directory of a level."""
+        return self.path / LEVELS / f"{depth:04d}"
 
     def level(self, depth: int) -> Level:
         """A committed level.
@@ -290,17 +301,15 @@ class Job:
         CorruptJob
             If its manifest cannot be read.
         """
-        path = self.path / LEVELS / f"{depth:04d}"
+        path = self.level_path(depth)
         try:
-            entry = json.loads((path / "zarr.json").read_text(encoding="utf-8"))["attributes"]
-            manifest = Manifest.from_json(entry)
+            manifest = Manifest.from_json(read_document(path / "zarr.json", self.sealed)["attributes"])
             if manifest.depth != depth:
                 raise ValueError(f"it is of level {manifest.depth}")
-            return Level(path, manifest)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            return Level(path, manifest, self.sealed)
+        except DAMAGED as error:
             raise CorruptJob(
-                f"the manifest of level {depth} ({path / 'zarr.json'}) cannot be read ({error})",
-                "restore it from a copy, or start again with --overwrite",
+                f"the manifest of level {depth} ({path / 'zarr.json'}) cannot be read ({error})", REMEDY
             ) from error
 
     def earlier_levels(self, depth: int, bipartite: bool) -> list[Level]:
@@ -314,32 +323,53 @@ class Job:
 
     def working_level(self, depth: int) -> WorkingLevel:
         """The directory for making a level."""
-        return WorkingLevel(self.path / WORK / f"{depth:04d}", depth, int(self.attributes["space"]["field_bits"]))
+        self._check_lock()
+        field_bits = int(self.attributes["space"]["field_bits"])
+        return WorkingLevel(self.path / WORK / f"{depth:04d}", depth, field_bits, self.sealed)
 
     def commit(self, work: WorkingLevel, manifest: Manifest) -> None:
-        """Make a level count as done: its manifest is written and flushed, then its directory gets its place."""
+        """Make a level count as done: its manifest is written and flushed, then its directory gets its place.
+
+        The ledger follows. If it does not come to that, the next sweep enters the level.
+        """
         kept = {partition.name for partition in manifest.partitions}
-        work.partitions.mkdir(parents=True, exist_ok=True)
+        make_directories(work.partitions)
         for entry in list(work.partitions.iterdir()):
             if entry.is_dir() and entry.name not in kept:
                 shutil.rmtree(entry)
-        zarr.create_group(work.partitions, attributes=manifest.to_json(), zarr_format=3, overwrite=False)
-        final = self.path / LEVELS / f"{work.depth:04d}"
-        if final.exists() and not (final / "zarr.json").exists():
+        self.write_manifest(work.partitions, manifest)
+        final = self.level_path(work.depth)
+        if not (final / "zarr.json").exists():
             # Without a manifest it is no level, whatever it is. With one it was committed by a process that has taken
             # over, and nothing may happen to it.
-            shutil.rmtree(final)
+            remove(final)
         publish(work.partitions, final, self._check_lock)
+        self._enter([manifest])
         work.discard()
+
+    def write_manifest(self, directory: Path, manifest: Manifest) -> None:
+        """Write the manifest of the level in a directory, atomically and durably."""
+        write_document(directory / "zarr.json", group_document(manifest.to_json()), self.sealed)
+
+    def _enter(self, manifests: Iterable[Manifest]) -> None:
+        """Enter levels into the ledger that it does not have."""
+        ledger = self.ledger()
+        if ledger is None:
+            return
+        longer = ledger
+        for manifest in manifests:
+            if manifest.depth == len(longer.committed):
+                longer = longer.entered(manifest)
+        if longer is not ledger:
+            self._check_lock()
+            longer.write(self.path / LEVELS)
 
     def drop_arrays(self, depth: int) -> None:
         """Delete the arrays of a level; its manifest stays."""
         self._check_lock()
         level = self.level(depth)
         if level.manifest.arrays_kept:
-            document = json.loads((level.path / "zarr.json").read_text(encoding="utf-8"))
-            document["attributes"]["arrays_kept"] = False
-            write_text(level.path / "zarr.json", json.dumps(document, indent=2))
+            self.write_manifest(level.path, replace(level.manifest, arrays_kept=False))
         for entry in level.path.iterdir():
             if entry.is_dir():
                 shutil.rmtree(entry)
@@ -353,17 +383,17 @@ class Job:
             for entry in self.path.parent.iterdir():
                 if orphan.fullmatch(entry.name):
                     shutil.rmtree(entry, ignore_errors=True)
-            if not (self.path / WORK / "zarr.json").exists():
-                zarr.create_group(self.path / WORK, zarr_format=3)
-            depths = self.depths()
+            self.restore_work()
+            manifests = self.manifests()
+            self._enter(manifests)
             for entry in (self.path / LEVELS).iterdir():
                 if entry.is_dir() and not (entry / "zarr.json").exists():
                     shutil.rmtree(entry)
-            for depth in depths:
-                if not self.level(depth).manifest.arrays_kept:
-                    self.drop_arrays(depth)
+            for manifest in manifests:
+                if not manifest.arrays_kept:
+                    self.drop_arrays(manifest.depth)
             for entry in (self.path / WORK).iterdir():
-                if entry.is_dir() and (not entry.name.isdigit() or int(entry.name) != len(depths)):
+                if entry.is_dir() and (not entry.name.isdigit() or int(entry.name) != len(manifests)):
                     shutil.rmtree(entry)
             for path in (self.path / WORK).glob("*/partitions/zarr.json"):
                 # A commit that was cut off before the rename.
@@ -371,3 +401,23 @@ class Job:
             for path in (self.path / WORK).glob("*/spills/[1-9]??????.spill"):
                 # Parts of tasks whose other parts were in memory.
                 path.unlink()
+
+    def restore_work(self) -> None:
+        """Make the directory for work and its metadata again if they are missing or damaged."""
+        make_directories(self.path / WORK)
+        try:
+            self.check_work()
+        except DAMAGED:
+            write_document(self.path / WORK / "zarr.json", group_document({}), self.sealed)
+
+    def check_work(self) -> None:
+        """Read the metadata of the directory for work.
+
+        Raises
+        ------
+        OSError, ValueError
+            If they are missing or damaged.
+        """
+        document = read_document(self.path / WORK / "zarr.json", self.sealed)
+        if (document.get("zarr_format"), document.get("node_type")) != (3, "group"):
+            raise ValueError("it is no group")

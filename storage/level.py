@@ -20,22 +20,25 @@ class Level:
     path : Path
         Directory of the level's group.
     manifest : Manifest
+    sealed : bool
+        Whether the metadata of its arrays must have checksums: in jobs of format 2 and later.
     """
 
-    def __init__(self, path: Path, manifest: Manifest) -> None:
+    def __init__(self, path: Path, manifest: Manifest, sealed: bool = False) -> None:
         self.path = path
         self.manifest = manifest
+        self._sealed = sealed
         self._readers: dict[str, PartitionReader] = {}
 
-    def __reduce__(self) -> tuple[type[Level], tuple[Path, Manifest]]:
-        return Level, (self.path, self.manifest)
+    def __reduce__(self) -> tuple[type[Level], tuple[Path, Manifest, bool]]:
+        return Level, (self.path, self.manifest, self._sealed)
 
     def _reader(self, partition: PartitionRecord) -> PartitionReader:
         """Reader of a partition, opened once."""
         if partition.name not in self._readers:
             path = self.path / partition.name
             place = f"level {self.manifest.depth}, partition {partition.name} ({path})"
-            self._readers[partition.name] = PartitionReader(path, partition, place)
+            self._readers[partition.name] = PartitionReader(path, partition, place, self._sealed)
         return self._readers[partition.name]
 
     def read(self, partition: PartitionRecord, start: int = 0, stop: int | None = None) -> Iterator[NDArray[np.uint64]]:
@@ -52,6 +55,10 @@ class Level:
             If the array is missing, damaged, or not of the size that the manifest says.
         """
         return self._reader(partition).read(start, partition.keys if stop is None else stop)
+
+    def guarded(self, partition: PartitionRecord) -> bool:
+        """Whether reading a partition notices even a whole chunk in the wrong place."""
+        return self._reader(partition).guarded
 
     def sample(self, partition: PartitionRecord) -> list[int]:
         """Some keys of a partition, ascending and evenly spaced."""

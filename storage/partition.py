@@ -6,9 +6,11 @@ gigabytes, and handing every chunk to Zarr's event loop and back takes a third o
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import google_crc32c
 import numpy as np
@@ -23,12 +25,15 @@ from storage.durable import publish, temporary_name
 from storage.errors import CorruptJob
 from storage.gaps import decode, encode
 from storage.manifest import PartitionRecord, hexadecimal
+from storage.metadata import read_document, seal
+from storage.quota import Quota
 
 CHUNK_KEYS = 1 << 20
 # Evenly spaced keys of each partition that its attributes repeat, for estimates that need no chunk.
 SAMPLE_KEYS = 512
 CHECKSUM_BYTES = 4
-REMEDY = "restore it from a copy, or run the job again with --overwrite"
+LARGEST_CHUNK_KEYS = 1 << 24
+REMEDY = "'pipeline verify --repair' makes it again if it can, otherwise restore it from a copy or use --overwrite"
 
 # Found by entry point too, but only once the package is installed and its metadata is visible.
 register_codec(NAME, SortedKeysCodec)
@@ -38,37 +43,106 @@ def _chunk_path(array: Path, chunk: int) -> Path:
     return array / "c" / str(chunk)
 
 
-def write_chunk(array: Path, chunk: int, keys: NDArray[np.uint64], field_bits: int) -> int:
-    """Write a chunk as Zarr would; returns its size in bytes."""
+def _encoded(keys: NDArray[np.uint64], field_bits: int) -> tuple[bytes, bytes]:
+    """A chunk as Zarr would write it: its frame, and the checksum that follows."""
     frame = encode(keys, field_bits)
-    checksum = google_crc32c.value(frame).to_bytes(CHECKSUM_BYTES, "little")
-    with open(_chunk_path(array, chunk), "wb") as file:
-        file.write(frame)
-        file.write(checksum)
-    return len(frame) + CHECKSUM_BYTES
+    return frame, google_crc32c.value(frame).to_bytes(CHECKSUM_BYTES, "little")
 
 
-def read_chunk(array: Path, chunk: int, out: NDArray[np.uint64]) -> None:
-    """Read a chunk of an array.
-
-    Parameters
-    ----------
-    array : Path
-    chunk : int
-    out : ndarray of uint64
-        Of the chunk's size; zeros behind its last key.
+def _read_frame(array: Path, chunk: int, expected: str | None) -> bytes:
+    """The bytes of a chunk after they were found to be right.
 
     Raises
     ------
     FileNotFoundError
     ValueError
-        If it is damaged.
+        If they are damaged, or those of another chunk.
     """
     data = _chunk_path(array, chunk).read_bytes()
     frame, checksum = data[:-CHECKSUM_BYTES], data[-CHECKSUM_BYTES:]
     if google_crc32c.value(frame).to_bytes(CHECKSUM_BYTES, "little") != checksum:
         raise ValueError("its checksum is wrong")
-    decode(frame, out)
+    if expected is not None and checksum.hex() != expected:
+        raise ValueError("it is whole, but not the chunk that belongs here")
+    return frame
+
+
+@dataclass(frozen=True)
+class ArrayFacts:
+    """What the metadata of a partition's array says.
+
+    Attributes
+    ----------
+    record : PartitionRecord
+    chunk_keys : int
+        Keys of a chunk.
+    checksums : tuple of str or None
+        The last four bytes of every chunk, in hexadecimal; None in arrays written before they were recorded.
+    sample : tuple of int
+        Some keys, ascending and evenly spaced.
+    """
+
+    record: PartitionRecord
+    chunk_keys: int
+    checksums: tuple[str, ...] | None
+    sample: tuple[int, ...]
+
+    @property
+    def chunks(self) -> int:
+        """Number of chunks."""
+        return -(-self.record.keys // self.chunk_keys)
+
+
+def read_facts(path: Path, sealed: bool) -> ArrayFacts:
+    """Read the metadata of a partition's array.
+
+    Parameters
+    ----------
+    path : Path
+    sealed : bool
+        Whether it must have a checksum.
+
+    Raises
+    ------
+    OSError
+    ValueError, KeyError, TypeError
+        If it is damaged.
+    """
+    document = read_document(path / "zarr.json", sealed)
+    attributes = document["attributes"]
+    (keys,) = document["shape"]
+    (chunk_keys,) = document["chunk_grid"]["configuration"]["chunk_shape"]
+    codec = document["codecs"][0]["name"]
+    if codec != NAME:
+        raise ValueError(f"it is of the codec {codec}")
+    if type(chunk_keys) is not int or not 0 < chunk_keys <= LARGEST_CHUNK_KEYS:
+        raise ValueError(f"it has chunks of {chunk_keys} keys")
+    record = replace(PartitionRecord.from_json(attributes), keys=keys)
+    checksums = attributes.get("checksums")
+    if checksums is None and sealed:
+        raise ValueError("it lists no checksums of chunks")
+    facts = ArrayFacts(
+        record,
+        chunk_keys,
+        None if checksums is None else tuple(checksums),
+        tuple(int(key, 16) for key in attributes["sample"]),
+    )
+    if facts.checksums is not None and len(facts.checksums) != facts.chunks:
+        raise ValueError(f"it lists the checksums of {len(facts.checksums)} chunks and has {facts.chunks}")
+    return facts
+
+
+def check_chunks(path: Path, facts: ArrayFacts) -> None:
+    """Read all chunks of an array and compare them with their checksums.
+
+    Raises
+    ------
+    OSError
+    ValueError
+        If one is damaged.
+    """
+    for chunk in range(facts.chunks):
+        _read_frame(path, chunk, None if facts.checksums is None else facts.checksums[chunk])
 
 
 class PartitionWriter:
@@ -83,18 +157,22 @@ class PartitionWriter:
         Upper bound on the keys that will be written, at least 1.
     field_bits : int
         For the codec.
+    quota : Quota, optional
+        What may be written.
     """
 
-    def __init__(self, directory: Path, name: str, most_keys: int, field_bits: int) -> None:
+    def __init__(self, directory: Path, name: str, most_keys: int, field_bits: int, quota: Quota | None = None) -> None:
         self._final = directory / name
         self._temporary = temporary_name(self._final)
         self._name = name
         self._field_bits = field_bits
+        self._quota = quota
         self._keys = self._states = self._digest = self._first = self._last = self._bytes = 0
         self._chunk = np.empty(min(most_keys, CHUNK_KEYS), dtype=np.uint64)
         self._filled = 0
         self._stride = -(-most_keys // SAMPLE_KEYS)
         self._sample: list[int] = []
+        self._checksums: list[str] = []
         _chunk_path(self._temporary, 0).parent.mkdir(parents=True)
 
     def append(self, keys: NDArray[np.uint64], states: int) -> None:
@@ -118,8 +196,15 @@ class PartitionWriter:
 
     def _write(self) -> None:
         """Write the keys that are collected as the next chunk."""
-        chunk = (self._keys - 1) // self._chunk.size
-        self._bytes += write_chunk(self._temporary, chunk, self._chunk[: self._filled], self._field_bits)
+        frame, checksum = _encoded(self._chunk[: self._filled], self._field_bits)
+        size = len(frame) + len(checksum)
+        if self._quota is not None:
+            self._quota.take(size)
+        with open(_chunk_path(self._temporary, len(self._checksums)), "wb") as file:
+            file.write(frame)
+            file.write(checksum)
+        self._checksums.append(checksum.hex())
+        self._bytes += size
         self._filled = 0
 
     def close(self) -> PartitionRecord:
@@ -138,11 +223,25 @@ class PartitionWriter:
             filters=None,
             compressors=[Crc32cCodec()],
             fill_value=0,
-            attributes={**record.to_json(), "sample": [hexadecimal(key) for key in self._sample]},
+            attributes={
+                **record.to_json(),
+                "checksums": self._checksums,
+                "sample": [hexadecimal(key) for key in self._sample],
+            },
             config={"write_empty_chunks": True},
         )
+        # Zarr decides what the metadata is; the checksum covers all of it.
+        metadata = self._temporary / "zarr.json"
+        text = json.dumps(seal(json.loads(metadata.read_text(encoding="utf-8"))))
+        if self._quota is not None:
+            self._quota.take(len(text))
+        metadata.write_text(text, encoding="utf-8")
         publish(self._temporary, self._final)
         return record
+
+    def abandon(self) -> None:
+        """Delete what was written; it has no name that anyone looks for."""
+        shutil.rmtree(self._temporary, ignore_errors=True)
 
 
 class PartitionReader:
@@ -156,6 +255,8 @@ class PartitionReader:
         What the manifest says of it.
     place : str
         How errors name it.
+    sealed : bool
+        Whether its metadata must have a checksum.
 
     Raises
     ------
@@ -163,18 +264,20 @@ class PartitionReader:
         If the array is missing, or its metadata damaged or not what the manifest says.
     """
 
-    def __init__(self, path: Path, record: PartitionRecord, place: str) -> None:
+    def __init__(self, path: Path, record: PartitionRecord, place: str, sealed: bool = False) -> None:
         self._path = path
         self._place = place
         try:
-            array = zarr.open_array(path, mode="r", zarr_format=3)
+            facts = read_facts(path, sealed)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise CorruptJob(f"the array of {place} cannot be opened ({error})", REMEDY) from error
-        if array.shape != (record.keys,):
-            raise CorruptJob(f"{place} holds {array.shape} keys where its manifest says {record.keys}", REMEDY)
-        self._keys = record.keys
-        self._chunk_keys = array.chunks[0]
-        self._attributes: dict[str, Any] = array.attrs.asdict()
+        if facts.record.keys != record.keys:
+            raise CorruptJob(f"{place} holds {facts.record.keys} keys where its manifest says {record.keys}", REMEDY)
+        # The size may differ: it depends on how the keys are cut into chunks.
+        if replace(facts.record, bytes=record.bytes) != record:
+            raise CorruptJob(f"the array of {place} is not the one that its manifest describes", REMEDY)
+        self._record = record
+        self._facts = facts
 
     def read(self, start: int, stop: int) -> Iterator[NDArray[np.uint64]]:
         """Keys ``start`` to ``stop``, chunk by chunk.
@@ -186,27 +289,29 @@ class PartitionReader:
         """
         position = start
         while position < stop:
-            chunk, inside = divmod(position, self._chunk_keys)
-            end = min(stop, (chunk + 1) * self._chunk_keys)
-            buffer = np.empty(self._chunk_keys, dtype=np.uint64)
-            try:
-                read_chunk(self._path, chunk, buffer)
-            except FileNotFoundError as error:
-                raise CorruptJob(f"chunk {chunk} of {self._place} is missing", REMEDY) from error
-            except (ValueError, OSError) as error:
-                raise CorruptJob(f"chunk {chunk} of {self._place} is damaged ({error})", REMEDY) from error
+            chunk, inside = divmod(position, self._facts.chunk_keys)
+            end = min(stop, (chunk + 1) * self._facts.chunk_keys)
+            buffer = self._chunk(chunk)
             yield buffer[inside : inside + end - position]
             position = end
 
-    def sample(self) -> list[int]:
-        """Some keys, ascending and evenly spaced.
-
-        Raises
-        ------
-        CorruptJob
-            If the attributes are damaged.
-        """
+    def _chunk(self, chunk: int) -> NDArray[np.uint64]:
+        """The keys of a chunk, zeros behind the last one."""
+        checksums = self._facts.checksums
+        buffer = np.empty(self._facts.chunk_keys, dtype=np.uint64)
         try:
-            return [int(key, 16) for key in self._attributes["sample"]]
-        except (KeyError, ValueError, TypeError) as error:
-            raise CorruptJob(f"the attributes of {self._place} cannot be read ({error})", REMEDY) from error
+            decode(_read_frame(self._path, chunk, None if checksums is None else checksums[chunk]), buffer)
+        except FileNotFoundError as error:
+            raise CorruptJob(f"chunk {chunk} of {self._place} is missing", REMEDY) from error
+        except (ValueError, OSError) as error:
+            raise CorruptJob(f"chunk {chunk} of {self._place} is damaged ({error})", REMEDY) from error
+        return buffer
+
+    def sample(self) -> list[int]:
+        """Some keys, ascending and evenly spaced."""
+        return list(self._facts.sample)
+
+    @property
+    def guarded(self) -> bool:
+        """Whether every chunk is known by a checksum, so that one in the wrong place is noticed."""
+        return self._facts.checksums is not None

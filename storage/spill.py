@@ -1,8 +1,9 @@
 """Spills: the sorted, de-duplicated output of expand tasks, on its way to the merge.
 
 A spill file belongs to one expand task. It holds frames (:mod:`storage.gaps`) of at most ``FRAME_KEYS`` keys, each of
-one partition; behind them an index, what the task counted (its *receipt*, JSON), and a trailer with the checksum of
-both. The file gets its name when it is complete, so a spill file that exists is a task that is done.
+one partition; behind them an index, a note (JSON) that says of which level and task it is and what the task counted
+(its *receipt*), and a trailer with the checksum of both. The file gets its name when it is complete, so a spill file
+that exists is a task that is done.
 
 While a level fits in memory its spills stay there; see :class:`MemorySpills`.
 """
@@ -17,6 +18,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,14 +26,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from storage.durable import publish, temporary_name
-from storage.errors import CorruptJob
+from storage.errors import CorruptSpill
 from storage.gaps import decode, encode
+from storage.quota import Quota
 
 FRAME_KEYS = 1 << 18
 SUFFIX = ".spill"
 TRAILER = struct.Struct("<IIIQ")
 MAGIC = 0x6C6C697073203120
 INDEX_TYPE = np.dtype([("partition", "<u4"), ("keys", "<u4"), ("offset", "<u8"), ("size", "<u4"), ("crc32", "<u4")])
+
+REMEDY = "remove that file and resume the job"
 
 Receipt = dict[str, int]
 
@@ -74,16 +79,15 @@ class DiskPiece(Piece):
                 file.seek(self._offset)
                 frame = file.read(self._size)
         except FileNotFoundError as error:
-            raise CorruptJob(f"the spill file {self.path} is missing", "resume the job") from error
+            raise CorruptSpill(f"the spill file {self.path} is missing", "resume the job") from error
         try:
             if zlib.crc32(frame) != self._crc32:
                 raise ValueError("its checksum is wrong")
             if decode(frame, out) > self.keys:
                 raise ValueError("it holds more keys than its index says")
         except ValueError as error:
-            raise CorruptJob(
-                f"the spill file {self.path} is damaged at byte {self._offset} ({error})",
-                "remove that file and resume the job",
+            raise CorruptSpill(
+                f"the spill file {self.path} is damaged at byte {self._offset} ({error})", REMEDY
             ) from error
 
 
@@ -100,15 +104,28 @@ class SpillWriter(ABC):
 
     @abstractmethod
     def abandon(self) -> None:
-        """Let go of the file of a task that was not finished; the next sweep removes it."""
+        """Delete the file of a task that was not finished."""
 
 
 class DiskSpillWriter(SpillWriter):
-    """Writes a spill file."""
+    """Writes a spill file.
 
-    def __init__(self, path: Path, field_bits: int) -> None:
+    Parameters
+    ----------
+    path : Path
+    field_bits : int
+        For the codec.
+    place : dict
+        The level and the task, for the note.
+    quota : Quota, optional
+        What may be written.
+    """
+
+    def __init__(self, path: Path, field_bits: int, place: dict[str, int], quota: Quota | None) -> None:
         self._path = path
         self._field_bits = field_bits
+        self._place = place
+        self._quota = quota
         self._file: IO[bytes] | None = None
         self._index: list[tuple[int, int, int, int, int]] = []
         self._temporary = temporary_name(path)
@@ -121,43 +138,62 @@ class DiskSpillWriter(SpillWriter):
             for start in range(cuts[partition], cuts[partition + 1], FRAME_KEYS):
                 part = keys[start : min(start + FRAME_KEYS, cuts[partition + 1])]
                 frame = encode(part, self._field_bits)
-                self._file.write(frame)
+                self._write(frame)
                 self._index.append((partition, part.size, self._offset, len(frame), zlib.crc32(frame)))
                 self._offset += len(frame)
 
     def close(self, receipt: Receipt) -> None:
         if self._file is None:
             self._file = open(self._temporary, "wb")  # noqa: SIM115 (closed below)
-        note = json.dumps(receipt).encode()
+        note = json.dumps({**self._place, "receipt": receipt}).encode()
         end = np.array(self._index, dtype=INDEX_TYPE).tobytes() + note
-        self._file.write(end)
-        self._file.write(TRAILER.pack(len(self._index), len(note), zlib.crc32(end), MAGIC))
+        self._write(end + TRAILER.pack(len(self._index), len(note), zlib.crc32(end), MAGIC))
         self._file.close()
         publish(self._temporary, self._path)
 
+    def _write(self, data: bytes) -> None:
+        assert self._file is not None
+        if self._quota is not None:
+            self._quota.take(len(data))
+        self._file.write(data)
+
     def abandon(self) -> None:
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):  # closing writes what is buffered, which a full disk refuses
+                self._file.close()
+            self._temporary.unlink(missing_ok=True)
 
 
-def _read_trailer(path: Path) -> tuple[NDArray[Any], Receipt]:
-    """Index and receipt of a spill file."""
-    remedy = "remove that file and resume the job"
+def _read_end(path: Path, place: dict[str, int]) -> tuple[NDArray[Any], Receipt]:
+    """Index and receipt of a spill file.
+
+    Raises
+    ------
+    CorruptSpill
+        If they are damaged, or those of another place.
+    """
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size < TRAILER.size:
-            raise CorruptJob(f"the spill file {path} is cut short", remedy)
+            raise CorruptSpill(f"the spill file {path} is cut short", REMEDY)
         file.seek(size - TRAILER.size)
         entries, note_size, crc32, magic = TRAILER.unpack(file.read(TRAILER.size))
         start = size - TRAILER.size - note_size - entries * INDEX_TYPE.itemsize
         if magic != MAGIC or start < 0:
-            raise CorruptJob(f"the spill file {path} is damaged at its end", remedy)
+            raise CorruptSpill(f"the spill file {path} is damaged at its end", REMEDY)
         file.seek(start)
         end = file.read(size - TRAILER.size - start)
     if zlib.crc32(end) != crc32:
-        raise CorruptJob(f"the index of the spill file {path} is damaged", remedy)
+        raise CorruptSpill(f"the index of the spill file {path} is damaged", REMEDY)
     index = np.frombuffer(end, dtype=INDEX_TYPE, count=entries)
-    receipt: Receipt = json.loads(end[entries * INDEX_TYPE.itemsize :])
+    note: dict[str, Any] = json.loads(end[entries * INDEX_TYPE.itemsize :])
+    if "receipt" not in note:
+        # Files of format 1 do not say where they belong.
+        return index, note
+    found = {name: note[name] for name in place}
+    if found != place:
+        raise CorruptSpill(f"the spill file {path} is of {found} where {place} should be", REMEDY)
+    receipt: Receipt = note["receipt"]
     return index, receipt
 
 
@@ -170,27 +206,33 @@ class DiskSpills:
         Created if it does not exist.
     field_bits : int
         For the codec.
+    depth : int
+        Of the level that is being made.
+    quota : Quota, optional
+        What may be written.
     """
 
-    def __init__(self, directory: Path, field_bits: int) -> None:
+    def __init__(self, directory: Path, field_bits: int, depth: int = 0, quota: Quota | None = None) -> None:
         self.directory = directory
         self._field_bits = field_bits
+        self._depth = depth
+        self._quota = quota
         self._indexes: dict[Path, NDArray[Any]] = {}
         directory.mkdir(exist_ok=True)
 
     def writer(self, task: int) -> SpillWriter:
         """Writer for the output of an expand task."""
-        return DiskSpillWriter(self._path(task), self._field_bits)
+        return DiskSpillWriter(self._path(task), self._field_bits, self._place(task), self._quota)
 
     def receipt(self, task: int) -> Receipt | None:
         """What a task counted, or None if it is not done."""
         path = self._path(task)
-        return _read_trailer(path)[1] if path.exists() else None
+        return _read_end(path, self._place(task))[1] if path.exists() else None
 
     def pieces(self, partition: int) -> list[Piece]:
         """All pieces of a partition."""
         found: list[Piece] = []
-        for path in sorted(self.directory.glob(f"*{SUFFIX}")):
+        for path in self.files():
             index = self._index(path)
             found.extend(DiskPiece(path, entry) for entry in index[index["partition"] == partition])
         return found
@@ -198,11 +240,30 @@ class DiskSpills:
     def _index(self, path: Path) -> NDArray[Any]:
         """Index of a finished file; it is read once, though every partition needs it."""
         if path not in self._indexes:
-            self._indexes[path] = _read_trailer(path)[0]
+            self._indexes[path] = _read_end(path, self._place(int(path.stem)))[0]
         return self._indexes[path]
 
-    def __reduce__(self) -> tuple[type[DiskSpills], tuple[Path, int]]:
-        return DiskSpills, (self.directory, self._field_bits)
+    def check(self, path: Path) -> None:
+        """Read a file of the level to its end.
+
+        Raises
+        ------
+        CorruptSpill
+            If it is damaged.
+        """
+        for entry in self._index(path):
+            piece = DiskPiece(path, entry)
+            piece.read(np.empty(piece.keys, dtype=np.uint64))
+
+    def files(self) -> list[Path]:
+        """The files that are there."""
+        return sorted(self.directory.glob(f"*{SUFFIX}"))
+
+    def _place(self, task: int) -> dict[str, int]:
+        return {"level": self._depth, "task": task}
+
+    def __reduce__(self) -> tuple[type[DiskSpills], tuple[Path, int, int, Quota | None]]:
+        return DiskSpills, (self.directory, self._field_bits, self._depth, self._quota)
 
     def _path(self, task: int) -> Path:
         return self.directory / f"{task:05d}{SUFFIX}"

@@ -10,11 +10,11 @@ from pipeline.passes.duplicates import mark_members, remove_marked
 from pipeline.passes.runs import WINDOW_KEYS, Runs, bounds_of, load_runs, runs_in_memory, windows
 from pipeline.passes.workspace import workspace
 from pipeline.spaces.contract import Keys, StateSpace
-from storage.job import WorkingLevel
 from storage.level import Level
 from storage.manifest import PartitionRecord
 from storage.partition import PartitionWriter
 from storage.spill import Piece, Spills
+from storage.working import WorkingLevel
 
 
 def partition_name(partition: int) -> str:
@@ -59,21 +59,24 @@ def merge(
     most = sum(piece.keys for piece in pieces)
     writer: PartitionWriter | None = None
     window_buffer = np.empty(min(WINDOW_KEYS, most), dtype=np.uint64)
-    for runs in _parts(pieces, most, buffer_keys, mask_bits):
-        known = [_EarlierStates(level, runs, mask_bits) for level in earlier]
-        for keys, read in windows(runs, mask_bits, window_buffer):
-            kept = _without(keys, known)
-            if kept.size:
-                if writer is None:
-                    writer = PartitionWriter(
-                        work.partitions, name, kept.size if read == most else most, space.layout.field_bits
-                    )
-                writer.append(kept, space.count_states(kept))
-            if report is not None:
-                report(read, kept.size)
-    if writer is None:
-        return PartitionRecord(name, 0, 0, 0, 0, 0, 0)
-    return writer.close()
+    try:
+        for runs in _parts(pieces, most, buffer_keys, mask_bits):
+            known = [_EarlierStates(level, runs, mask_bits) for level in earlier]
+            for keys, read in windows(runs, mask_bits, window_buffer):
+                kept = _without(keys, known)
+                if kept.size:
+                    if writer is None:
+                        writer = work.writer(name, kept.size if read == most else most)
+                    writer.append(kept, space.count_states(kept))
+                if report is not None:
+                    report(read, kept.size)
+        if writer is None:
+            return PartitionRecord(name, 0, 0, 0, 0, 0, 0)
+        return writer.close()
+    except BaseException:
+        if writer is not None:
+            writer.abandon()
+        raise
 
 
 def _parts(pieces: Sequence[Piece], total: int, buffer_keys: int, mask_bits: int) -> Iterator[Runs]:

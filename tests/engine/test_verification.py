@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -47,9 +46,7 @@ def rewrite(job: Job, depth: int, keys: np.ndarray, space: StateSpace) -> None:
     writer.append(keys, space.count_states(keys))
     before = level.manifest
     manifest = Manifest.of(depth, [writer.close()], forward=before.forward, exhaustive=before.exhaustive)
-    document = json.loads((level.path / "zarr.json").read_text())
-    document["attributes"] = manifest.to_json()
-    (level.path / "zarr.json").write_text(json.dumps(document))
+    job.write_manifest(level.path, manifest)
 
 
 def test_every_level_again(searched: tuple[StateSpace, Job]) -> None:

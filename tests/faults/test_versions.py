@@ -14,6 +14,7 @@ from cli.main import command_line
 from pipeline.search import Search
 from pipeline.spaces.registry import make_space, names
 from storage.job import FORMAT_VERSION, Job
+from storage.metadata import seal
 from tests.engine.jobs import leftovers, summary
 from tests.golden import JOBS, GoldenJob, golden_jobs, path_of
 
@@ -116,7 +117,7 @@ def edited(golden: Path, path: Path, **changes: Any) -> Path:
         place.pop(name)
         if value is not None:
             place[name] = value
-    (job / "zarr.json").write_text(json.dumps(document))
+    (job / "zarr.json").write_text(json.dumps(seal(document)))
     return job
 
 

@@ -17,7 +17,9 @@ from pipeline.verification import verify_levels
 from storage.errors import CorruptJob
 from storage.job import Job
 from storage.manifest import Manifest
+from storage.metadata import read_document, seal
 from storage.partition import PartitionWriter
+from tests.faults.first_format import to_first_format
 
 DEPTH = 5
 SPACE = Snake(n=10)
@@ -36,10 +38,10 @@ def chunk(path: Path, number: int = 0) -> Path:
 
 
 def edit(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Change the attributes in a ``zarr.json``."""
-    document = json.loads(path.read_text())
+    """Change the attributes in a ``zarr.json``, with a checksum that fits."""
+    document = read_document(path, sealed=True)
     change(document["attributes"])
-    path.write_text(json.dumps(document))
+    path.write_text(json.dumps(seal(document)))
 
 
 def test_an_undamaged_job(job_copy: Path) -> None:
@@ -81,6 +83,9 @@ def test_a_truncated_chunk(job_copy: Path) -> None:
 def test_a_chunk_of_another_place(job_copy: Path) -> None:
     """Whole, with the right checksum, but not what belongs there."""
     shutil.copy(chunk(job_copy, 0), chunk(job_copy, 1))
+    with pytest.raises(CorruptJob, match=r"chunk 1 of level 5, partition \d+ .*is whole, but not the chunk"):
+        verify(job_copy)
+    to_first_format(job_copy)
     with pytest.raises(CorruptJob, match=r"level 5, partition \d+, chunk 1: the keys do not ascend at position 64"):
         verify(job_copy)
 
@@ -106,9 +111,9 @@ def test_damaged_metadata_of_an_array(job_copy: Path, text: str) -> None:
 
 def test_an_array_of_another_size(job_copy: Path) -> None:
     path = job_copy / "levels" / "0005" / "00000" / "zarr.json"
-    document = json.loads(path.read_text())
+    document = read_document(path, sealed=True)
     document["shape"] = [document["shape"][0] - 1]
-    path.write_text(json.dumps(document))
+    path.write_text(json.dumps(seal(document)))
     with pytest.raises(CorruptJob, match=r"level 5, partition 00000 .* keys where its manifest says"):
         verify(job_copy)
 

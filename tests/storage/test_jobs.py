@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from storage.errors import CorruptJob, JobError
+from storage.errors import CorruptJob, JobError, OutOfBudget
 from storage.job import Job
 from storage.manifest import Manifest
+from storage.metadata import read_document, seal
 from storage.partition import PartitionWriter
 
 SPACE = {"name": "toy", "parameters": {"n": 3}, "key_version": 1, "field_bits": 0, "mask_bits": 0}
@@ -105,15 +106,15 @@ def test_open_and_remove_a_file(tmp_path: Path) -> None:
 
 def test_open_a_newer_format(job: Job) -> None:
     document = json.loads((job.path / "zarr.json").read_text())
-    document["attributes"]["format_version"] = 2
+    document["attributes"]["format_version"] = 3
     (job.path / "zarr.json").write_text(json.dumps(document))
-    with pytest.raises(JobError, match=r"has format 2, and this version reads formats up to 1.*newer version"):
+    with pytest.raises(JobError, match=r"has format 3, and this version reads formats up to 2.*newer version"):
         Job.open(job.path)
 
 
 def test_open_half_a_job(job: Job) -> None:
     shutil.rmtree(job.path / "levels")
-    with pytest.raises(CorruptJob, match="lost its directory levels"):
+    with pytest.raises(CorruptJob, match="lost the metadata of its directory levels"):
         Job.open(job.path)
 
 
@@ -140,7 +141,7 @@ def test_a_manifest_that_cannot_be_read(job: Job, change: str) -> None:
     for depth in range(3):
         commit_level(job, depth, [1])
     path = job.path / "levels" / "0001" / "zarr.json"
-    document: dict[str, Any] = json.loads(path.read_text())
+    document: dict[str, Any] = read_document(path, sealed=True)
     attributes = document["attributes"]
     if change == "no digest":
         del attributes["digest"]
@@ -150,7 +151,7 @@ def test_a_manifest_that_cannot_be_read(job: Job, change: str) -> None:
         attributes["digest"] = "many"
     elif change == "unknown entry":
         attributes["colour"] = "green"
-    path.write_text(json.dumps(document) if change != "not json" else "{")
+    path.write_text(json.dumps(seal(document)) if change != "not json" else "{")
     with pytest.raises(CorruptJob, match=r"manifest of level 1 .*0001/zarr\.json"):
         Job.open(job.path).manifests()
 
@@ -241,7 +242,7 @@ def test_remove(job: Job) -> None:
     Job.remove(job.path)
 
 
-@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS, errno.ENOSPC])
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EDQUOT])
 def test_a_place_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     """Simulated, because permissions do not stop root."""
 
@@ -249,8 +250,9 @@ def test_a_place_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(Path, "mkdir", refuse)
-    message = "disk is full" if number == errno.ENOSPC else "cannot be written"
-    with pytest.raises(JobError, match=message) as caught:
+    full = number in (errno.ENOSPC, errno.EDQUOT)
+    expected = (OutOfBudget, "disk is full") if full else (JobError, "cannot be written")
+    with pytest.raises(expected[0], match=expected[1]) as caught:
         Job.create(tmp_path / "jobs" / "job", SPACE, {})
     assert "\n" not in str(caught.value)
 

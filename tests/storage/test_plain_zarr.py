@@ -18,6 +18,7 @@ from zarr.errors import UnknownCodecError
 from storage.codec import SortedKeysCodec
 from storage.errors import CorruptJob
 from storage.job import Job
+from storage.metadata import read_document, seal
 from storage.partition import PartitionWriter
 
 READER = """
@@ -51,8 +52,8 @@ def test_plain_zarr_finds_everything(name: str, request: pytest.FixtureRequest, 
     found = read_plainly(path, tmp_path)
     job = Job.open(path)
 
-    assert set(found["root"]) == {"format_version", "space", "provenance"}
-    assert found["root"]["format_version"] == 1
+    assert set(found["root"]) == {"format_version", "space", "provenance", "checksum"}
+    assert found["root"]["format_version"] == 2
     space = found["root"]["space"]
     assert set(space) == {"name", "parameters", "key_version", "field_bits", "mask_bits"}
     assert space["name"] == name.removesuffix("_job")
@@ -61,11 +62,15 @@ def test_plain_zarr_finds_everything(name: str, request: pytest.FixtureRequest, 
     assert {"python", "numpy", "zarr", "numba", "blosc2", "dask"} <= set(provenance["versions"])
 
     depths = job.depths()
+    ledger = found["groups"]["levels"]
+    assert ledger["job"] == {name: value for name, value in found["root"].items() if name != "checksum"}
+    assert [entry["depth"] for entry in ledger["committed"]] == depths
     assert set(found["groups"]) == {"levels", "work", *(f"levels/{depth:04d}" for depth in depths)}
     arrays = set()
     for depth in depths:
         attributes = found["groups"][f"levels/{depth:04d}"]
         assert attributes["depth"] == depth
+        assert ledger["committed"][depth].items() <= attributes.items()
         assert attributes["keys"] == sum(entry["keys"] for entry in attributes["partitions"])
         last = -1
         for entry in attributes["partitions"]:
@@ -95,8 +100,9 @@ def test_metadata_of_an_array(sliding_job: Path) -> None:
 
 def test_an_unknown_codec_is_zarrs_own_error(job_copy: Path) -> None:
     path = job_copy / "levels" / "0005" / "00000"
-    text = (path / "zarr.json").read_text()
-    (path / "zarr.json").write_text(text.replace("pipeline.sorted-keys", "pipeline.not-registered"))
+    document = read_document(path / "zarr.json", sealed=True)
+    document["codecs"][0]["name"] = "pipeline.not-registered"
+    (path / "zarr.json").write_text(json.dumps(seal(document)))
     with pytest.raises(UnknownCodecError, match=r"pipeline\.not-registered"):
         zarr.open_array(path, mode="r")
     level = Job.open(job_copy).level(5)
