@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shutil
 import time
+from pathlib import Path
 
 from pipeline.budget import MIB, Budget
-from pipeline.checking import check_partition
 from pipeline.events import Observer
 from pipeline.executors import Executor
 from pipeline.levels import LevelMaker
@@ -14,8 +14,8 @@ from pipeline.passes.merge import partition_name
 from pipeline.plan import LevelPlan, make_plan
 from pipeline.settings import Settings
 from pipeline.spaces.contract import Detection, StateSpace
-from storage.durable import bytes_below
-from storage.errors import OutOfBudget
+from storage.durable import bytes_below, make_directories
+from storage.errors import CorruptSpill, OutOfBudget
 from storage.job import Job
 from storage.level import Level
 from storage.manifest import Manifest
@@ -67,7 +67,6 @@ class LevelLoop:
         """
         if not self._job.depths():
             self._commit_roots()
-        self._check_unguarded()
         while True:
             depth = len(self._job.depths())
             frontier = self._job.level(depth - 1)
@@ -75,32 +74,24 @@ class LevelLoop:
             if not frontier.manifest.keys or (bound is not None and depth > bound):
                 return
             self._executor.check()
-            self._make_level(frontier)
+            work = self._job.working_level(depth)
+            self._commit(work, self.make(work, frontier))
             if self._settings.keep == "frontier":
                 self._drop_levels(depth)
 
-    def _check_unguarded(self) -> None:
-        """Read the arrays that the next level is made from, if they were written before chunks had recorded checksums.
-
-        Raises
-        ------
-        CorruptJob
-            If they are not what was committed.
-        """
-        newest = len(self._job.depths()) - 1
-        for depth in range(max(0, newest - 1), newest + 1):
-            level = self._job.level(depth)
-            if level.manifest.arrays_kept:
-                for partition in level.manifest.partitions:
-                    if not level.guarded(partition):
-                        check_partition(self._space, level, partition)
-
     def _commit_roots(self) -> None:
-        roots = self._space.roots()
         work = self._job.working_level(0)
+        self._commit(work, self.make_roots(work))
+
+    def make_roots(self, work: WorkingLevel) -> Manifest:
+        """Make level 0, without committing it."""
+        roots = self._space.roots()
+        make_directories(work.partitions)
         writer = work.writer(partition_name(0), roots.size)
         writer.append(roots, self._space.count_states(roots))
-        manifest = Manifest.of(0, [writer.close()])
+        return Manifest.of(0, [writer.close()])
+
+    def _commit(self, work: WorkingLevel, manifest: Manifest) -> None:
         self._job.commit(work, manifest)
         self._observer.level_committed(manifest)
 
@@ -110,37 +101,45 @@ class LevelLoop:
         for depth in range(newest - needed):
             self._job.drop_arrays(depth)
 
-    def _make_level(self, frontier: Level) -> None:
+    def make(self, work: WorkingLevel, frontier: Level) -> Manifest:
+        """Make the level after ``frontier``, without committing it. A spill file that is damaged is made again."""
+        damaged: set[Path] = set()
+        while True:
+            try:
+                return self._passes(work, frontier)
+            except CorruptSpill as error:
+                if error.path is None or error.path in damaged:
+                    raise
+                damaged.add(error.path)
+                self._observer.message(f"level {work.depth}: {error.message}; its task is run again")
+                error.path.unlink(missing_ok=True)
+
+    def _passes(self, work: WorkingLevel, frontier: Level) -> Manifest:
         started = time.monotonic()
-        depth = frontier.manifest.depth + 1
-        work = self._job.working_level(depth)
         plan = self._plan(work, frontier, self._always_exhaustive() or frontier.manifest.exhaustive)
         spills = self._maker.spills(work, plan)
         totals = self._maker.expand(work, frontier, plan, spills)
         if not plan.exhaustive and self._misses_moves(frontier, totals):
             self._observer.message(
-                f"level {depth}: some moves that one-sided expansion leaves out do not lead back; "
+                f"level {work.depth}: some moves that one-sided expansion leaves out do not lead back; "
                 "from here on all neighbours are generated"
             )
             work.discard()
             plan = self._plan(work, frontier, exhaustive=True)
             spills = self._maker.spills(work, plan)
             totals = self._maker.expand(work, frontier, plan, spills)
-        earlier = self._job.earlier_levels(depth, self._space.bipartite) if plan.exhaustive else []
+        earlier = self._job.earlier_levels(work.depth, self._space.bipartite) if plan.exhaustive else []
         records = self._maker.merge(work, plan, spills, totals, earlier)
-        peak = bytes_below(work.path / "spills")
-        manifest = Manifest.of(
-            depth,
+        return Manifest.of(
+            work.depth,
             records,
             generated=totals["generated"],
             spilled=totals["spilled"],
             forward=totals["forward"],
             exhaustive=plan.exhaustive,
             seconds=round(time.monotonic() - started, 3),
-            peak_spill_bytes=peak,
+            peak_spill_bytes=bytes_below(work.path / "spills"),
         )
-        self._job.commit(work, manifest)
-        self._observer.level_committed(manifest)
 
     def _always_exhaustive(self) -> bool:
         return self._space.detection is Detection.LEVELS

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.budget import available_memory, available_workers, divide, resident_bytes
-from pipeline.checking import check_manifest, check_partition
+from pipeline.damage import Damage, LevelCheck, examine
 from pipeline.events import Observer
 from pipeline.executors import ThreadExecutor
 from pipeline.kernels import load_kernels
@@ -16,19 +15,9 @@ from pipeline.levels import LevelMaker
 from pipeline.plan import make_plan
 from pipeline.spaces.contract import StateSpace
 from storage.errors import CorruptJob, Mismatch
-from storage.job import Job
+from storage.job import REMEDY, Job
 from storage.manifest import Manifest
 from storage.working import WorkingLevel
-
-
-@dataclass(frozen=True)
-class LevelCheck:
-    """A level that was found as its manifest says."""
-
-    depth: int
-    keys: int
-    states: int
-    read: bool
 
 
 def verify_levels(space: StateSpace, job: Job) -> Iterator[LevelCheck]:
@@ -44,13 +33,10 @@ def verify_levels(space: StateSpace, job: Job) -> Iterator[LevelCheck]:
     CorruptJob
         At the first difference, with its place.
     """
-    for manifest in job.manifests():
-        level = job.level(manifest.depth)
-        check_manifest(level)
-        if manifest.arrays_kept:
-            for partition in manifest.partitions:
-                check_partition(space, level, partition)
-        yield LevelCheck(manifest.depth, manifest.keys, manifest.states, manifest.arrays_kept)
+    for found in examine(space, job):
+        if isinstance(found, Damage):
+            raise CorruptJob(found.message, REMEDY, found.path)
+        yield found
 
 
 def compare_with_reference(space: StateSpace, job: Job) -> str | None:

@@ -6,6 +6,8 @@ Every message says what is wrong and where; ``remedy`` says what to do about it.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 class PipelineError(Exception):
     """Base of all errors that are reported to the user in one line.
@@ -45,9 +47,21 @@ class JobLocked(JobError):
 
 
 class CorruptJob(PipelineError, ValueError):
-    """What is on disk differs from what was committed."""
+    """What is on disk differs from what was committed.
+
+    Parameters
+    ----------
+    message, remedy : str
+        As for :class:`PipelineError`.
+    path : Path, optional
+        The damaged file.
+    """
 
     exit_code = 5
+
+    def __init__(self, message: str, remedy: str | None = None, path: Path | None = None) -> None:
+        super().__init__(message, remedy)
+        self.path = path
 
 
 class CorruptSpill(CorruptJob):

@@ -35,7 +35,7 @@ from storage.ledger import Ledger
 from storage.level import Level
 from storage.lock import JobLock
 from storage.manifest import Manifest
-from storage.metadata import group_document, read_document, write_document
+from storage.metadata import group_document, read_document, read_group, write_document
 from storage.working import WorkingLevel
 
 FORMAT_VERSION = 2
@@ -160,9 +160,8 @@ class Job:
             raise JobError(f"{path} cannot be read ({error.strerror})", "check its permissions") from error
         except DAMAGED as error:
             if cls.copy_of_attributes(path) is not None:
-                raise CorruptJob(
-                    f"the metadata of the job ({path / 'zarr.json'}) are damaged ({error})", REMEDY
-                ) from error
+                place = path / "zarr.json"
+                raise CorruptJob(f"the metadata of the job ({place}) are damaged ({error})", REMEDY, place) from error
             raise JobError(f"{path} is not a job directory", "name one with --job, or choose another place") from error
         if version > FORMAT_VERSION:
             writer = writer_of(attributes)
@@ -170,8 +169,8 @@ class Job:
                 f"{path} has format {version}, and this version reads formats up to {FORMAT_VERSION}",
                 f"use {writer} or newer" if writer else f"use a newer version of {DISTRIBUTION}",
             )
-        if not (path / LEVELS / "zarr.json").exists():
-            raise CorruptJob(f"the job {path} has lost the metadata of its directory {LEVELS}", REMEDY)
+        if not (path / LEVELS).is_dir():
+            raise CorruptJob(f"the job {path} has lost its directory {LEVELS}", "start it again with --overwrite")
         return cls(path, attributes)
 
     @staticmethod
@@ -259,7 +258,10 @@ class Job:
         if not self.sealed:
             return None
         try:
-            return Ledger.read(self.path / LEVELS)
+            ledger = Ledger.read(self.path / LEVELS)
+            if ledger.job != self.attributes:
+                raise ValueError("it is of another job")
+            return ledger
         except DAMAGED as error:
             raise CorruptJob(
                 f"the ledger of the job ({self.path / LEVELS / 'zarr.json'}) is damaged ({error})", REMEDY
@@ -309,7 +311,9 @@ class Job:
             return Level(path, manifest, self.sealed)
         except DAMAGED as error:
             raise CorruptJob(
-                f"the manifest of level {depth} ({path / 'zarr.json'}) cannot be read ({error})", REMEDY
+                f"the manifest of level {depth} ({path / 'zarr.json'}) cannot be read ({error})",
+                REMEDY,
+                path / "zarr.json",
             ) from error
 
     def earlier_levels(self, depth: int, bipartite: bool) -> list[Level]:
@@ -402,6 +406,68 @@ class Job:
                 # Parts of tasks whose other parts were in memory.
                 path.unlink()
 
+    def replace_partition(self, depth: int, name: str, made: Path) -> None:
+        """Put an array that was made again in the place of a damaged one, durably."""
+        self._check_lock()
+        place = self.level_path(depth) / name
+        make_directories(place.parent)
+        remove(place)
+        publish(made, place)
+
+    def replace_level(self, work: WorkingLevel, manifest: Manifest) -> None:
+        """Put a level that was made again in the place of a damaged one, durably."""
+        self.write_manifest(work.partitions, manifest)
+        remove(self.level_path(work.depth))
+        publish(work.partitions, self.level_path(work.depth), self._check_lock)
+        work.discard()
+
+    def restore_ledger(self) -> None:
+        """Write the ledger anew from the manifests.
+
+        Raises
+        ------
+        CorruptJob
+            If one of them is damaged.
+        """
+        self._check_lock()
+        if not self.sealed:
+            write_document(self.path / LEVELS / "zarr.json", group_document({}), sealed=False)
+            return
+        ledger = Ledger(self.attributes)
+        for depth in self.depths_found():
+            ledger = ledger.entered(self.level(depth).manifest)
+        ledger.write(self.path / LEVELS)
+
+    @classmethod
+    def restore_attributes(cls, path: Path) -> bool:
+        """Write the metadata of the job at ``path`` anew from the ledger, if they are damaged.
+
+        Returns
+        -------
+        bool
+            Whether that was necessary.
+
+        Raises
+        ------
+        JobError, JobLocked
+        """
+        try:
+            cls.open(path)
+        except CorruptJob as error:
+            attributes = cls.copy_of_attributes(path)
+            if attributes is None or error.path != path / "zarr.json":
+                return False
+        else:
+            return False
+        root = path / "zarr.json"
+        with writing(path):
+            # The lock of the job is a lock of this file.
+            root.touch()
+            job = cls(path, attributes)
+            with job.lock():
+                write_document(root, group_document(attributes))
+        return True
+
     def restore_work(self) -> None:
         """Make the directory for work and its metadata again if they are missing or damaged."""
         make_directories(self.path / WORK)
@@ -418,6 +484,4 @@ class Job:
         OSError, ValueError
             If they are missing or damaged.
         """
-        document = read_document(self.path / WORK / "zarr.json", self.sealed)
-        if (document.get("zarr_format"), document.get("node_type")) != (3, "group"):
-            raise ValueError("it is no group")
+        read_group(self.path / WORK / "zarr.json", self.sealed)

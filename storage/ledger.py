@@ -13,6 +13,9 @@ from typing import Any
 from storage.manifest import Manifest
 from storage.metadata import group_document, read_document, write_document
 
+# What must agree with the manifest; the rest says how the level was made, which a repair may do in another way.
+ESSENTIAL = ("depth", "keys", "states", "digest", "forward", "exhaustive")
+
 
 @dataclass(frozen=True)
 class Ledger:

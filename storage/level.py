@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from storage.errors import CorruptJob
 from storage.manifest import Manifest, PartitionRecord
 from storage.partition import PartitionReader
 
@@ -36,9 +37,9 @@ class Level:
     def _reader(self, partition: PartitionRecord) -> PartitionReader:
         """Reader of a partition, opened once."""
         if partition.name not in self._readers:
-            path = self.path / partition.name
-            place = f"level {self.manifest.depth}, partition {partition.name} ({path})"
-            self._readers[partition.name] = PartitionReader(path, partition, place, self._sealed)
+            place = f"level {self.manifest.depth}, partition {partition.name}"
+            reader = PartitionReader(self.path / partition.name, partition, place, self._sealed)
+            self._readers[partition.name] = reader
         return self._readers[partition.name]
 
     def read(self, partition: PartitionRecord, start: int = 0, stop: int | None = None) -> Iterator[NDArray[np.uint64]]:
@@ -56,9 +57,12 @@ class Level:
         """
         return self._reader(partition).read(start, partition.keys if stop is None else stop)
 
-    def guarded(self, partition: PartitionRecord) -> bool:
-        """Whether reading a partition notices even a whole chunk in the wrong place."""
-        return self._reader(partition).guarded
+    def damage(self, partition: PartitionRecord) -> list[CorruptJob]:
+        """What is wrong with each chunk of a partition, or with its metadata; empty if only the whole tells."""
+        try:
+            return self._reader(partition).damage()
+        except CorruptJob as error:
+            return [error]
 
     def sample(self, partition: PartitionRecord) -> list[int]:
         """Some keys of a partition, ascending and evenly spaced."""

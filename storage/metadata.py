@@ -70,3 +70,11 @@ def read_document(path: Path, sealed: bool) -> Document:
     elif sealed:
         raise ValueError("it has no checksum")
     return document
+
+
+def read_group(path: Path, sealed: bool) -> Document:
+    """Read the metadata of a group, as :func:`read_document` does."""
+    document = read_document(path, sealed)
+    if (document.get("zarr_format"), document.get("node_type")) != (3, "group"):
+        raise ValueError("it is no metadata of a group")
+    return document

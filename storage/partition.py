@@ -33,6 +33,7 @@ CHUNK_KEYS = 1 << 20
 SAMPLE_KEYS = 512
 CHECKSUM_BYTES = 4
 LARGEST_CHUNK_KEYS = 1 << 24
+DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError)
 REMEDY = "'pipeline verify --repair' makes it again if it can, otherwise restore it from a copy or use --overwrite"
 
 # Found by entry point too, but only once the package is installed and its metadata is visible.
@@ -142,7 +143,10 @@ def check_chunks(path: Path, facts: ArrayFacts) -> None:
         If one is damaged.
     """
     for chunk in range(facts.chunks):
-        _read_frame(path, chunk, None if facts.checksums is None else facts.checksums[chunk])
+        try:
+            _read_frame(path, chunk, None if facts.checksums is None else facts.checksums[chunk])
+        except ValueError as error:
+            raise ValueError(f"{_chunk_path(path, chunk)}: {error}") from error
 
 
 class PartitionWriter:
@@ -267,17 +271,26 @@ class PartitionReader:
     def __init__(self, path: Path, record: PartitionRecord, place: str, sealed: bool = False) -> None:
         self._path = path
         self._place = place
-        try:
-            facts = read_facts(path, sealed)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise CorruptJob(f"the array of {place} cannot be opened ({error})", REMEDY) from error
-        if facts.record.keys != record.keys:
-            raise CorruptJob(f"{place} holds {facts.record.keys} keys where its manifest says {record.keys}", REMEDY)
-        # The size may differ: it depends on how the keys are cut into chunks.
-        if replace(facts.record, bytes=record.bytes) != record:
-            raise CorruptJob(f"the array of {place} is not the one that its manifest describes", REMEDY)
         self._record = record
-        self._facts = facts
+        metadata = path / "zarr.json"
+        try:
+            self._facts = read_facts(path, sealed)
+        except DAMAGED as error:
+            raise CorruptJob(
+                f"the array of {place} ({metadata}) cannot be opened ({error})", REMEDY, metadata
+            ) from error
+        keys = self._facts.record.keys
+        if keys != record.keys:
+            raise CorruptJob(
+                f"{place} ({metadata}) holds {keys} keys where its manifest says {record.keys}", REMEDY, metadata
+            )
+        # The size may differ: it depends on how the keys are cut into chunks.
+        if replace(self._facts.record, bytes=record.bytes) != record:
+            raise CorruptJob(
+                f"the array of {place} ({metadata}) is not the one that its manifest describes", REMEDY, metadata
+            )
+        # Arrays without recorded checksums are read whole before any of it is used.
+        self._proven = self._facts.checksums is not None
 
     def read(self, start: int, stop: int) -> Iterator[NDArray[np.uint64]]:
         """Keys ``start`` to ``stop``, chunk by chunk.
@@ -285,33 +298,79 @@ class PartitionReader:
         Raises
         ------
         CorruptJob
-            If a chunk is missing or damaged.
+            If a chunk is missing, damaged, or not the one that belongs there.
         """
+        if not self._proven:
+            self._prove()
+        size = self._facts.chunk_keys
         position = start
         while position < stop:
-            chunk, inside = divmod(position, self._facts.chunk_keys)
-            end = min(stop, (chunk + 1) * self._facts.chunk_keys)
-            buffer = self._chunk(chunk)
-            yield buffer[inside : inside + end - position]
+            chunk, inside = divmod(position, size)
+            end = min(stop, (chunk + 1) * size)
+            yield self._chunk(chunk)[inside : inside + end - position]
             position = end
 
     def _chunk(self, chunk: int) -> NDArray[np.uint64]:
         """The keys of a chunk, zeros behind the last one."""
+        path = _chunk_path(self._path, chunk)
+        place = f"chunk {chunk} of {self._place} ({path})"
         checksums = self._facts.checksums
         buffer = np.empty(self._facts.chunk_keys, dtype=np.uint64)
         try:
             decode(_read_frame(self._path, chunk, None if checksums is None else checksums[chunk]), buffer)
         except FileNotFoundError as error:
-            raise CorruptJob(f"chunk {chunk} of {self._place} is missing", REMEDY) from error
+            raise CorruptJob(f"{place} is missing", REMEDY, path) from error
         except (ValueError, OSError) as error:
-            raise CorruptJob(f"chunk {chunk} of {self._place} is damaged ({error})", REMEDY) from error
+            raise CorruptJob(f"{place} is damaged ({error})", REMEDY, path) from error
         return buffer
+
+    def _prove(self) -> None:
+        """Compare the whole partition with its record."""
+        digest = 0
+        last = -1
+        for chunk in range(self._facts.chunks):
+            keys = self._chunk(chunk)[: self._record.keys - chunk * self._facts.chunk_keys]
+            # Two chunks that changed places have the right digest together.
+            if int(keys[0]) <= last or (chunk == 0 and int(keys[0]) != self._record.first):
+                break
+            last = int(keys[-1])
+            digest = add_digests(digest, int(digest_of(keys)))
+        if (last, digest) != (self._record.last, self._record.digest):
+            raise CorruptJob(
+                f"{self._place} ({self._path}) is damaged: chunk {chunk} is whole, but its keys do not belong here",
+                REMEDY,
+                _chunk_path(self._path, chunk),
+            )
+        self._proven = True
+
+    def damage(self) -> list[CorruptJob]:
+        """What is wrong with each of the chunks, as far as one can be blamed."""
+        found = []
+        for chunk in range(self._facts.chunks):
+            try:
+                self._chunk(chunk)
+            except CorruptJob as error:
+                found.append(error)
+        return found
 
     def sample(self) -> list[int]:
         """Some keys, ascending and evenly spaced."""
         return list(self._facts.sample)
 
-    @property
-    def guarded(self) -> bool:
-        """Whether every chunk is known by a checksum, so that one in the wrong place is noticed."""
-        return self._facts.checksums is not None
+
+def read_loosely(path: Path) -> Iterator[NDArray[np.uint64]]:
+    """The keys of the chunks of an array whose metadata cannot be trusted, one chunk after the other.
+
+    Yields
+    ------
+    ndarray of uint64
+
+    Raises
+    ------
+    OSError, ValueError
+        If a chunk is missing or damaged.
+    """
+    for chunk in range(len(list((path / "c").iterdir()))):
+        frame = _read_frame(path, chunk, None)
+        buffer = np.empty(CHUNK_KEYS, dtype=np.uint64)
+        yield buffer[: decode(frame, buffer)]

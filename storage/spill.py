@@ -79,7 +79,7 @@ class DiskPiece(Piece):
                 file.seek(self._offset)
                 frame = file.read(self._size)
         except FileNotFoundError as error:
-            raise CorruptSpill(f"the spill file {self.path} is missing", "resume the job") from error
+            raise CorruptSpill(f"the spill file {self.path} is missing", "resume the job", self.path) from error
         try:
             if zlib.crc32(frame) != self._crc32:
                 raise ValueError("its checksum is wrong")
@@ -175,16 +175,16 @@ def _read_end(path: Path, place: dict[str, int]) -> tuple[NDArray[Any], Receipt]
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size < TRAILER.size:
-            raise CorruptSpill(f"the spill file {path} is cut short", REMEDY)
+            raise CorruptSpill(f"the spill file {path} is cut short", REMEDY, path)
         file.seek(size - TRAILER.size)
         entries, note_size, crc32, magic = TRAILER.unpack(file.read(TRAILER.size))
         start = size - TRAILER.size - note_size - entries * INDEX_TYPE.itemsize
         if magic != MAGIC or start < 0:
-            raise CorruptSpill(f"the spill file {path} is damaged at its end", REMEDY)
+            raise CorruptSpill(f"the spill file {path} is damaged at its end", REMEDY, path)
         file.seek(start)
         end = file.read(size - TRAILER.size - start)
     if zlib.crc32(end) != crc32:
-        raise CorruptSpill(f"the index of the spill file {path} is damaged", REMEDY)
+        raise CorruptSpill(f"the index of the spill file {path} is damaged", REMEDY, path)
     index = np.frombuffer(end, dtype=INDEX_TYPE, count=entries)
     note: dict[str, Any] = json.loads(end[entries * INDEX_TYPE.itemsize :])
     if "receipt" not in note:
@@ -192,7 +192,7 @@ def _read_end(path: Path, place: dict[str, int]) -> tuple[NDArray[Any], Receipt]
         return index, note
     found = {name: note[name] for name in place}
     if found != place:
-        raise CorruptSpill(f"the spill file {path} is of {found} where {place} should be", REMEDY)
+        raise CorruptSpill(f"the spill file {path} is of {found} where {place} should be", REMEDY, path)
     receipt: Receipt = note["receipt"]
     return index, receipt
 
@@ -267,6 +267,51 @@ class DiskSpills:
 
     def _path(self, task: int) -> Path:
         return self.directory / f"{task:05d}{SUFFIX}"
+
+
+class SelectedSpills(DiskSpills):
+    """The spills of a level that is made again in part: keys of other partitions are let go.
+
+    Parameters
+    ----------
+    directory, field_bits, depth
+        As for :class:`DiskSpills`.
+    partitions : frozenset of int
+        Those to keep.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        field_bits: int,
+        depth: int,
+        partitions: frozenset[int],
+    ) -> None:
+        super().__init__(directory, field_bits, depth)
+        self._partitions = partitions
+
+    def writer(self, task: int) -> SpillWriter:
+        return _SelectingSpillWriter(super().writer(task), self._partitions)
+
+
+class _SelectingSpillWriter(SpillWriter):
+    def __init__(self, writer: SpillWriter, partitions: frozenset[int]) -> None:
+        self._writer = writer
+        self._partitions = partitions
+
+    def append(self, keys: NDArray[np.uint64], cuts: Sequence[int]) -> None:
+        for partition in self._partitions:
+            start, stop = cuts[partition], cuts[partition + 1]
+            size = stop - start
+            if size:
+                behind = len(cuts) - partition - 1
+                self._writer.append(keys[start:stop], [0] * (partition + 1) + [size] * behind)
+
+    def close(self, receipt: Receipt) -> None:
+        self._writer.close(receipt)
+
+    def abandon(self) -> None:
+        self._writer.abandon()
 
 
 class MemorySpills:

@@ -70,7 +70,10 @@ class WorkingLevel:
         """
         plan: dict[str, Any]
         if self._sealed:
-            plan = read_document(self.plan_path, sealed=True)["attributes"]
+            document = read_document(self.plan_path, sealed=True)
+            if document.keys() != {"attributes"}:
+                raise ValueError("it is no plan")
+            plan = document["attributes"]
         else:
             plan = json.loads(self.plan_path.read_text(encoding="utf-8"))
         return plan

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.jobs import open_job
+from cli.jobs import job_path, open_job
 from cli.options import job_argument, json_option
 from cli.sizes import Size
 from cli.streams import print_json
-from storage.errors import InvalidInput, JobError, PipelineError
+from storage.errors import CorruptJob, InvalidInput, JobError, PipelineError
 
 if TYPE_CHECKING:
+    from pipeline.damage import LevelCheck
     from pipeline.spaces.contract import StateSpace
     from storage.job import Job
 
@@ -28,27 +29,38 @@ if TYPE_CHECKING:
     metavar="DEPTH",
     help="The level for --deep; the last one with states unless given.",
 )
-@click.option("--memory", type=Size(), metavar="SIZE", help="Memory for --deep; half of all unless given.")
+@click.option("--repair", is_flag=True, help="Make again what is damaged, from the level before it.")
+@click.option("--memory", type=Size(), metavar="SIZE", help="Memory for --deep and --repair; half of all unless given.")
 @json_option("Print a JSON document.")
 @click.pass_context
 def command(
-    ctx: click.Context, job: str, jobs_dir: Path, deep: bool, depth: int | None, memory: int | None, json: bool
+    ctx: click.Context,
+    job: str,
+    jobs_dir: Path,
+    deep: bool,
+    depth: int | None,
+    repair: bool,
+    memory: int | None,
+    json: bool,
 ) -> None:
     """Check a job: every chunk, order, repetitions, ranges, digests, and the counts that are known.
 
-    The first difference ends the check with its place and an exit code other than 0.
+    All that is damaged is listed with its place; any difference ends in an exit code other than 0.
     """
     if depth is not None and not deep:
         raise click.UsageError("--depth goes with --deep", ctx)
+    document: dict[str, Any] = {"ok": False, "levels": [], "damage": [], "compared": None, "expanded": None}
+    if repair:
+        document["repaired"] = _restore_attributes(job, jobs_dir)
     opened, space = open_job(job, jobs_dir)
+    document["job"] = str(opened.path)
     if deep:
         # Before the long part.
         depth = depth if depth is not None else _default_depth(opened)
         if depth is not None:
             _check_can_expand(opened, depth)
-    document: dict[str, Any] = {"job": str(opened.path), "ok": False, "levels": [], "compared": None, "expanded": None}
     try:
-        for line in _check(opened, space, deep, depth, memory, document):
+        for line in _check(opened, space, deep, depth, repair, memory, document):
             if not json:
                 click.echo(line)
         document["ok"] = True
@@ -60,20 +72,39 @@ def command(
             print_json(document)
 
 
+def _restore_attributes(job: str, jobs_directory: Path) -> list[dict[str, Any]]:
+    """Restore what has to be whole before a job can be opened at all."""
+    from storage.job import Job
+
+    path = job_path(job, jobs_directory)
+    if not Job.restore_attributes(path):
+        return []
+    return [{"repaired": True, "message": f"{path / 'zarr.json'}: restored from the ledger"}]
+
+
 def _check(
-    job: Job, space: StateSpace, deep: bool, depth: int | None, memory: int | None, document: dict[str, Any]
+    job: Job,
+    space: StateSpace,
+    deep: bool,
+    depth: int | None,
+    repair: bool,
+    memory: int | None,
+    document: dict[str, Any],
 ) -> Iterator[str]:
     """Check step by step, yielding what was found and filling in the document."""
-    from pipeline.verification import compare_with_reference, verify_expansion, verify_levels
+    from pipeline.verification import compare_with_reference, verify_expansion
 
+    if repair:
+        yield from _repair(job, space, memory, document)
     read = 0
-    for check in verify_levels(space, job):
-        read += check.keys if check.read else 0
-        document["levels"].append(
-            {"depth": check.depth, "states": check.states, "keys": check.keys, "read": check.read}
-        )
-        how = f"{check.keys} keys read" if check.read else "deleted by --keep frontier, the manifest alone was checked"
-        yield f"level {check.depth}: {check.states} states, {how}"
+    for found in _examine(job, space, document):
+        read += found.keys if found.read else 0
+        how = f"{found.keys} keys read" if found.read else "deleted by --keep frontier, the manifest alone was checked"
+        yield f"level {found.depth}: {found.states} states, {how}"
+    damage = document["damage"]
+    yield from (f"damaged: {entry['message']}" for entry in damage)
+    if damage:
+        raise CorruptJob(_sentence(job, damage), None if repair else "'pipeline verify --repair' repairs what it can")
     yield f"{len(document['levels'])} levels are as they were committed, {read} keys read"
     document["compared"] = compare_with_reference(space, job)
     if document["compared"] is not None:
@@ -88,6 +119,38 @@ def _check(
     verify_expansion(space, job, depth, memory)
     document["expanded"] = depth
     yield f"level {depth} comes out the same when level {depth - 1} is expanded again"
+
+
+def _repair(job: Job, space: StateSpace, memory: int | None, document: dict[str, Any]) -> Iterator[str]:
+    """Repair, and say what became of everything that was damaged."""
+    from pipeline.repair import repair
+
+    yield from (f"repaired: {entry['message']}" for entry in document["repaired"])
+    for outcome in repair(space, job, memory):
+        document["repaired"].append({"repaired": outcome.repaired, "message": outcome.message})
+        yield f"repaired: {outcome.message}" if outcome.repaired else outcome.message
+    if not document["repaired"]:
+        yield "nothing to repair"
+
+
+def _examine(job: Job, space: StateSpace, document: dict[str, Any]) -> Iterator[LevelCheck]:
+    """Examine all of the job; yields the levels that are whole."""
+    from pipeline.damage import Damage, examine
+
+    for found in examine(space, job):
+        if isinstance(found, Damage):
+            place = {"depth": found.depth, "partition": found.partition, "file": str(found.path)}
+            document["damage"].append({"what": found.what, **place, "message": found.message})
+            continue
+        document["levels"].append(
+            {"depth": found.depth, "states": found.states, "keys": found.keys, "read": found.read}
+        )
+        yield found
+
+
+def _sentence(job: Job, damage: list[dict[str, Any]]) -> str:
+    first: str = damage[0]["message"]
+    return first if len(damage) == 1 else f"{len(damage)} things are damaged in {job.path}, the first: {first}"
 
 
 def _default_depth(job: Job) -> int | None:

@@ -39,7 +39,7 @@ def searched(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[StateSpace
 
 
 def rewrite(job: Job, depth: int, keys: np.ndarray, space: StateSpace) -> None:
-    """Replace a level by another one, consistent in itself: array, checksums, counts, digest and manifest."""
+    """Replace a level by another one, consistent in itself: array, checksums, counts, digest, manifest and ledger."""
     level = job.level(depth)
     shutil.rmtree(level.path / "00000")
     writer = PartitionWriter(level.path, "00000", keys.size, space.layout.field_bits)
@@ -47,6 +47,7 @@ def rewrite(job: Job, depth: int, keys: np.ndarray, space: StateSpace) -> None:
     before = level.manifest
     manifest = Manifest.of(depth, [writer.close()], forward=before.forward, exhaustive=before.exhaustive)
     job.write_manifest(level.path, manifest)
+    job.restore_ledger()
 
 
 def test_every_level_again(searched: tuple[StateSpace, Job]) -> None:

@@ -114,7 +114,7 @@ def test_open_a_newer_format(job: Job) -> None:
 
 def test_open_half_a_job(job: Job) -> None:
     shutil.rmtree(job.path / "levels")
-    with pytest.raises(CorruptJob, match="lost the metadata of its directory levels"):
+    with pytest.raises(CorruptJob, match="lost its directory levels"):
         Job.open(job.path)
 
 
