@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.sizes import duration, size
+from cli.sizes import duration
 from cli.tables import print_table
+from storage.sizes import size
 
 if TYPE_CHECKING:
     from storage.job import Job

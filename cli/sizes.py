@@ -32,19 +32,8 @@ class Size(IntegerType):
             except (ValueError, OverflowError):
                 self.fail(f"{value!r} is not a size; write 2GiB, 500MB or a number of bytes", param, ctx)
         if not 0 < size < 1 << 63:
-            self.fail(f"{value!r} is not a size that memory can have", param, ctx)
+            self.fail(f"{value!r} is not a size that memory or a disk can have", param, ctx)
         return size
-
-
-def size(count: float) -> str:
-    """Bytes in binary units, such as ``1.50 GiB``."""
-    if count < 1024:
-        return f"{count:.0f} B"
-    for unit in ("KiB", "MiB", "GiB"):
-        count /= 1024
-        if count < 1024:
-            return f"{count:.2f} {unit}" if count < 100 else f"{count:.0f} {unit}"
-    return f"{count / 1024:.2f} TiB"
 
 
 def short(count: float) -> str:

@@ -93,7 +93,7 @@ def _examine_groups(job: Job) -> Iterator[Damage]:
         yield Damage("ledger", f"the metadata of the levels ({levels}) are damaged ({error})", levels)
     work = job.path / WORK / "zarr.json"
     try:
-        read_group(work, job.sealed)
+        job.check_work()
     except DAMAGED as error:
         yield Damage("work", f"the metadata of the directory for work ({work}) are damaged ({error})", work)
 

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from pathlib import Path
 
-from pipeline.budget import MIB, Budget
+from pipeline.budget import Budget
 from pipeline.events import Observer
 from pipeline.executors import Executor
 from pipeline.levels import LevelMaker
 from pipeline.passes.merge import partition_name
 from pipeline.plan import LevelPlan, make_plan
+from pipeline.room import Room
 from pipeline.settings import Settings
 from pipeline.spaces.contract import Detection, StateSpace
 from storage.durable import bytes_below, make_directories
-from storage.errors import CorruptSpill, OutOfBudget
+from storage.errors import CorruptSpill
 from storage.job import Job
 from storage.level import Level
 from storage.manifest import Manifest
 from storage.spill import Receipt
 from storage.working import WorkingLevel
-
-# Disk needed for a key: measured on the fifteen puzzle (1.3) and the snake (0.2), with some room.
-BYTES_PER_KEY = 1.6
 
 
 class LevelLoop:
@@ -56,6 +53,7 @@ class LevelLoop:
         self._executor = executor
         self._budget = budget
         self._maker = LevelMaker(space, executor, budget, observer)
+        self._room = Room(job, settings.max_disk, settings.force, observer)
 
     def run(self) -> None:
         """Go on until the space is exhausted or the depth bound is reached.
@@ -64,20 +62,31 @@ class LevelLoop:
         ------
         Stopped
             If the executor was told to stop.
+        OutOfBudget
+            If the disk or the quota has no room for a level; what is done of it stays.
         """
-        if not self._job.depths():
-            self._commit_roots()
-        while True:
-            depth = len(self._job.depths())
-            frontier = self._job.level(depth - 1)
-            bound = self._settings.max_depth
-            if not frontier.manifest.keys or (bound is not None and depth > bound):
-                return
-            self._executor.check()
-            work = self._job.working_level(depth)
+        try:
+            if not self._job.depths():
+                self._commit_roots()
+            while self._make_next():
+                pass
+        finally:
+            self._room.close()
+
+    def _make_next(self) -> bool:
+        """Make and commit the next level, unless there is nothing left to do."""
+        depth = len(self._job.depths())
+        frontier = self._job.level(depth - 1)
+        if self._settings.keep == "frontier":
+            self._drop_levels(depth - 1)
+        bound = self._settings.max_depth
+        if not frontier.manifest.keys or (bound is not None and depth > bound):
+            return False
+        self._executor.check()
+        work = self._job.working_level(depth)
+        with self._room.watching(work):
             self._commit(work, self.make(work, frontier))
-            if self._settings.keep == "frontier":
-                self._drop_levels(depth)
+        return True
 
     def _commit_roots(self) -> None:
         work = self._job.working_level(0)
@@ -151,24 +160,15 @@ class LevelLoop:
     def _plan(self, work: WorkingLevel, frontier: Level, exhaustive: bool) -> LevelPlan:
         stored = work.plan()
         if stored is not None:
-            return LevelPlan.from_json(stored)
-        # What a killed process left of another plan's tasks must not be taken for those of this one.
-        work.discard()
-        before = frontier.manifest
-        repetition = before.spilled / before.generated if before.generated else 1.0
-        plan = make_plan(self._space, frontier, self._budget, exhaustive, repetition)
-        self._check_disk(plan, before.depth + 1)
-        work.save_plan(plan.to_json())
+            plan = LevelPlan.from_json(stored)
+        else:
+            # What a killed process left of another plan's tasks must not be taken for those of this one.
+            work.discard()
+            before = frontier.manifest
+            repetition = before.spilled / before.generated if before.generated else 1.0
+            plan = make_plan(self._space, frontier, self._budget, exhaustive, repetition)
+        in_memory = self._executor.shares_memory and self._budget.fits(plan.expected_spill)
+        self._room.begin(work, plan, in_memory)
+        if stored is None:
+            work.save_plan(plan.to_json())
         return plan
-
-    def _check_disk(self, plan: LevelPlan, depth: int) -> None:
-        needed = int(plan.expected_spill * BYTES_PER_KEY)
-        if not self._budget.fits(plan.expected_spill):
-            needed *= 2
-        free = shutil.disk_usage(self._job.path).free
-        if needed > free:
-            raise OutOfBudget(
-                f"level {depth} of {self._job.path} may take {needed // MIB} MiB of disk, "
-                f"and {free // MIB} MiB are free",
-                "free some space and resume the job; --keep frontier deletes levels that are no longer needed",
-            )

@@ -22,6 +22,10 @@ class Settings:
         Last depth to search.
     keep : {"all", "frontier"}
         Levels whose arrays stay on disk: all, or those that the search still needs.
+    max_disk : int, optional
+        Quota of the job's directory in bytes, spills included; all that the disk has unless given.
+    force : bool
+        Begin levels that are not expected to fit on the disk or into the quota.
     """
 
     memory: int | None = None
@@ -29,3 +33,5 @@ class Settings:
     scheduler: str = "threads"
     max_depth: int | None = None
     keep: Literal["all", "frontier"] = "all"
+    max_disk: int | None = None
+    force: bool = False

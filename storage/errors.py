@@ -74,6 +74,10 @@ class OutOfBudget(PipelineError):
     exit_code = 6
 
 
+class QuotaReached(OutOfBudget):
+    """The job's directory may not grow any more."""
+
+
 class Mismatch(PipelineError):
     """A count differs from a known one."""
 

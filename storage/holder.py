@@ -148,7 +148,9 @@ def create_holder(path: Path, holder: Holder) -> int:
         # Never flushed to the disk: after a loss of power it is out of date anyway.
         os.pwrite(descriptor, holder.to_bytes(), 0)
     except BaseException:
+        # On a full disk: an empty file would be taken for a holder that cannot be asked.
         os.close(descriptor)
+        os.unlink(path)
         raise
     return descriptor
 

@@ -15,7 +15,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from storage.level import Level
 from storage.lock import JobLock
 from storage.manifest import Manifest
 from storage.metadata import group_document, read_document, read_group, write_document
+from storage.sizes import size
 from storage.working import WorkingLevel
 
 FORMAT_VERSION = 2
@@ -44,6 +45,7 @@ SEALED_FORMAT = 2
 LEVELS = "levels"
 WORK = "work"
 HOLDER = "holder.json"
+QUOTA = "quota"
 DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError)
 REMEDY = "'pipeline verify --repair' restores it if it can, otherwise take it from a copy or use --overwrite"
 
@@ -55,7 +57,12 @@ def is_full(error: OSError) -> bool:
 
 def _unwritable(path: Path, error: OSError) -> PipelineError:
     if is_full(error):
-        return OutOfBudget(f"the disk is full while writing {path}", "free some space and resume the job")
+        free = ""
+        with suppress(OSError):
+            free = f" ({size(shutil.disk_usage(path if path.exists() else path.parent).free)} are free)"
+        return OutOfBudget(
+            f"the disk is full while writing {path}{free}", "nothing is lost: free some space and resume the job"
+        )
     return JobError(f"{path} cannot be written ({error.strerror or error})", "choose another place with --job")
 
 
@@ -399,6 +406,7 @@ class Job:
             for entry in (self.path / WORK).iterdir():
                 if entry.is_dir() and (not entry.name.isdigit() or int(entry.name) != len(manifests)):
                     shutil.rmtree(entry)
+            (self.path / WORK / QUOTA).unlink(missing_ok=True)
             for path in (self.path / WORK).glob("*/partitions/zarr.json"):
                 # A commit that was cut off before the rename.
                 path.unlink()
@@ -484,4 +492,6 @@ class Job:
         OSError, ValueError
             If they are missing or damaged.
         """
-        read_group(self.path / WORK / "zarr.json", self.sealed)
+        document = read_group(self.path / WORK / "zarr.json", self.sealed)
+        if document["attributes"]:
+            raise ValueError("it is that of another group")

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import portalocker
 
-from storage.errors import OutOfBudget
+from storage.errors import QuotaReached
+from storage.sizes import size as readable
 
 # What a process takes from the common account at a time: this part of what is left, and at most so many bytes.
 SHARE = 1024
 LARGEST_SHARE = 1 << 22
-MIB = 1 << 20
 
 
 class Quota:
@@ -51,7 +51,7 @@ class Quota:
             self._path.write_text(str(max(0, self._limit - used)), encoding="ascii")
 
     def close(self) -> None:
-        """Delete the account."""
+        """Delete the account; nobody may be writing."""
         self._path.unlink(missing_ok=True)
 
     def take(self, size: int) -> None:
@@ -59,7 +59,7 @@ class Quota:
 
         Raises
         ------
-        OutOfBudget
+        QuotaReached
             If so much is not left.
         """
         with self._lock:
@@ -73,8 +73,8 @@ class Quota:
             portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE)
             left = int(file.read() or 0)
             if least > left:
-                raise OutOfBudget(
-                    f"the job {self._path.parent.parent} has reached its quota of {self._limit / MIB:.4g} MiB",
+                raise QuotaReached(
+                    f"the job {self._path.parent.parent} has reached its quota of {readable(self._limit)}",
                     "resume it with a larger --max-disk, or with --keep frontier",
                 )
             taken = max(least, min(left // SHARE, LARGEST_SHARE))

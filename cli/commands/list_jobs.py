@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.options import jobs_directory_option, json_option
-from cli.sizes import size
 from cli.streams import note, print_json
 from storage.errors import JobError, PipelineError
+from storage.sizes import size
 
 if TYPE_CHECKING:
     from storage.job import Job

@@ -64,6 +64,13 @@ if TYPE_CHECKING:
     show_default=True,
     help="Levels whose states stay on disk: all, or those that the search still needs.",
 )
+@click.option(
+    "--max-disk",
+    type=Size(),
+    metavar="SIZE",
+    help="Quota of the job's directory, spills included, such as 500GiB; the whole disk unless given.",
+)
+@click.option("--force", is_flag=True, help="Begin levels that are not expected to fit on the disk.")
 @json_option("Print the table as JSON.")
 @click.option(
     "--progress/--no-progress",

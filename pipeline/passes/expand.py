@@ -115,8 +115,8 @@ def expand(
                     filled = join(last=False)
         if filled:
             filled = join(last=True)
+        writer.close(receipt)
     except BaseException:
         writer.abandon()
         raise
-    writer.close(receipt)
     return receipt

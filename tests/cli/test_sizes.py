@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 import pytest
 
-from cli.sizes import Size, duration, short, size
+from cli.sizes import Size, duration, short
+from storage.sizes import size
 
 
 @pytest.mark.parametrize(
