@@ -109,18 +109,34 @@ def test_a_level_whose_predecessor_cannot_be_repaired(tmp_path: Path) -> None:
 
 
 def test_counts_of_levels_whose_states_were_deleted(tmp_path: Path) -> None:
-    """Every manifest can be restored from the ledger."""
+    """Their manifests can be restored from the ledger."""
     path = searched(tmp_path / "job", BOARD, max_depth=14, keep="frontier")
     expected = summary(path)
-    for depth in range(14):
+    for depth in (3, 7, 13):
         damage(path, Path("levels") / f"{depth:04d}" / "zarr.json", "flip", depth)
-    assert [entry.depth for entry in damages(path, BOARD)] == list(range(14))
-    assert all(outcome.repaired for outcome in repaired(path, BOARD))
+    assert [entry.depth for entry in damages(path, BOARD)] == [3, 7, 13]
+    for outcome in repaired(path, BOARD):
+        assert outcome.repaired
+        assert "the manifest was restored from the ledger" in outcome.message
+        assert outcome.message.endswith("its states are not on disk")
     assert damages(path, BOARD) == []
     assert summary(path) == expected
     Search(BOARD, job=path, memory=2**30).run(resume=True)
     Search(BOARD, job=tmp_path / "whole", memory=2**30).run()
     assert summary(path) == summary(tmp_path / "whole")
+
+
+def test_a_search_from_the_roots(tmp_path: Path) -> None:
+    """If all is lost but the ledger, every level is made again, one from the other."""
+    path = searched(tmp_path / "job", BOARD, max_depth=14)
+    expected = summary(path)
+    for depth in range(15):
+        shutil.rmtree(path / "levels" / f"{depth:04d}")
+    outcomes = repaired(path, BOARD)
+    assert len(outcomes) == 15
+    assert all(outcome.repaired and "as the ledger says" in outcome.message for outcome in outcomes)
+    assert damages(path, BOARD) == []
+    assert summary(path) == expected
 
 
 @pytest.mark.parametrize("removed", [1, 3])
