@@ -49,7 +49,9 @@ class Outcome:
     message: str
 
 
-def repair(space: StateSpace, job: Job, memory: int | None = None) -> Iterator[Outcome]:
+def repair(
+    space: StateSpace, job: Job, memory: int | None = None, tell: Callable[[str], None] = lambda line: None
+) -> Iterator[Outcome]:
     """Repair all that can be repaired, shallow levels first: deeper ones are made from them.
 
     Parameters
@@ -58,6 +60,8 @@ def repair(space: StateSpace, job: Job, memory: int | None = None) -> Iterator[O
     job : Job
     memory : int, optional
         Budget in bytes; half of what the machine allows unless given.
+    tell : callable, optional
+        Gets a line for the user when a lock has to be watched.
 
     Yields
     ------
@@ -70,7 +74,7 @@ def repair(space: StateSpace, job: Job, memory: int | None = None) -> Iterator[O
     """
     load_kernels(space)
     budget = divide(memory or available_memory() // 2, resident_bytes(), available_workers())
-    with ThreadExecutor(budget.workers) as executor, job.lock(), writing(job.path):
+    with ThreadExecutor(budget.workers) as executor, job.lock(tell), writing(job.path):
         remove_orphans(job.path)
         try:
             yield from _Repairer(space, job, executor, budget).run()

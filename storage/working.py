@@ -114,10 +114,6 @@ class WorkingLevel:
         check_chunks(path, facts)
         return facts.record
 
-    def drop_spills(self) -> None:
-        """Remove the spill files."""
-        remove(self.path / "spills")
-
     def discard(self) -> None:
         """Remove all that was made of the level, at once: its plan and what was made by it go together."""
         remove(self.path)

@@ -11,7 +11,7 @@ import click
 from cli.jobs import job_path, open_job
 from cli.options import job_argument, json_option
 from cli.sizes import Size
-from cli.streams import print_json
+from cli.streams import note, print_json
 from storage.errors import CorruptJob, InvalidInput, JobError, PipelineError
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _repair(job: Job, space: StateSpace, memory: int | None, document: dict[str,
     from pipeline.repair import repair
 
     yield from (f"repaired: {entry['message']}" for entry in document["repaired"])
-    for outcome in repair(space, job, memory):
+    for outcome in repair(space, job, memory, note):
         document["repaired"].append({"repaired": outcome.repaired, "message": outcome.message})
         yield f"repaired: {outcome.message}" if outcome.repaired else outcome.message
     if not document["repaired"]:
