@@ -22,8 +22,8 @@ from tests.faults.damaging import KINDS, damage, files_of
 
 SIZES = Sizes(buffer=200, chunk=24, task=20, partition=20)
 SPACES: dict[str, tuple[Callable[[], StateSpace], int, int]] = {
-    "snake": (lambda: Snake(n=8), 5, 8),
-    "2x4": (lambda: Sliding(rows=2, cols=4), 10, 11),
+    "snake": (lambda: Snake(n=7), 4, 7),
+    "2x4": (lambda: Sliding(rows=2, cols=4), 8, 9),
 }
 
 
