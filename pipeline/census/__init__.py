@@ -1,0 +1,1 @@
+"""The census of snakes that cannot be unfolded: a search that never enumerates the ordinary shapes."""
