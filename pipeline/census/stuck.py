@@ -9,19 +9,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.census.kernels import kernel
+from pipeline.census.reach import pairs_fit, reach, reaches
 from pipeline.census.windows import (
     LARGE_RADIUS,
     SMALL_RADIUS,
     Window,
-    bit_of,
-    can_close,
     is_blocking,
     is_free,
-    make_window,
+    occupy,
     radius_of,
     show_all,
 )
@@ -30,20 +29,10 @@ CLOCKWISE, STRAIGHT, ANTICLOCKWISE = 0, 1, 2
 EXHAUSTED = -1
 
 
-class Blocking(NamedTuple):
-    """A collision rule: for every unit edge near a pivot the moving points that it blocks, for both turns.
-
-    Attributes
-    ----------
-    starts : ndarray of int64, shape (2, edges + 1)
-        Where the points of an edge start, for an anticlockwise and a clockwise bend (its straightening turns the other
-        way). The edge from (x, y) right (up) has number ``((y + n) * (2 n + 1) + x + n) * 2`` (plus 1).
-    points : ndarray of int64, shape (2, most, 2)
-        x + y and x - y of each point, from the pivot.
-    """
-
-    starts: NDArray[np.int64]
-    points: NDArray[np.int64]
+@kernel(inline="always")
+def straightening_turn(digit):
+    """Which turn straightens a bend: 0 anticlockwise, 1 clockwise; the bits and lists of a rule are in this order."""
+    return 1 if digit == ANTICLOCKWISE else 0
 
 
 class Walk(NamedTuple):
@@ -81,70 +70,80 @@ def make_walk(n: int) -> Walk:
     return Walk(xs, ys, headings, digits, next_digit, bends, open_bends, np.zeros((n + 1, n + 1), dtype=np.int64))
 
 
-@numba.njit(nogil=True, cache=True)
-def _mark_blocking(window, joint, walk, blocking, steps):
-    """Find the cells of the window from which a vertex blocks the straightening of the bend at ``joint``."""
-    n = walk.xs.size - 1
-    side = 2 * n + 1
-    radius = radius_of(window)
-    target = window.blocking
-    for word in range(window.free.shape[1]):
-        target[joint, 0, word] = 0
-        target[joint, 1, word] = 0
-    xs, ys = walk.xs, walk.ys
+@kernel()
+def _mark_blocking(blocking, joint, turn, xs, ys, centre, starts, points, near, steps):
+    """Find the cells of a window from which a vertex blocks the straightening of the bend at ``joint``."""
+    radius = SMALL_RADIUS if blocking.shape[2] == 4 else LARGE_RADIUS
+    side = 2 * near + 1
+    for word in range(blocking.shape[2]):
+        blocking[joint, 0, word] = 0
+        blocking[joint, 1, word] = 0
     pivot_x, pivot_y = xs[joint], ys[joint]
-    from_x, from_y = pivot_x - window.centre[0], pivot_y - window.centre[1]
+    from_x, from_y = pivot_x - centre[0], pivot_y - centre[1]
     from_u, from_v = from_x + from_y, from_x - from_y
-    bend = 0 if walk.digits[joint] == ANTICLOCKWISE else 1
-    middle = n * side + n
+    middle = near * side + near
     for edge in range(joint):
         x, y = min(xs[edge], xs[edge + 1]) - pivot_x, min(ys[edge], ys[edge + 1]) - pivot_y
-        if x * x + y * y > (steps + 2) * (steps + 2):
-            # Further away than any vertex to come; the other end is nearer by one step at most.
+        if abs(x) + abs(y) > near or x * x + y * y > (steps + 3) * (steps + 3):
+            # Further away than any vertex to come; the edge's other end and thick rules are why there is a margin.
             continue
         upright = np.int64(xs[edge] == xs[edge + 1])
         number = (middle + y * side + x) * 2 + upright
-        for place in range(blocking.starts[bend, number], blocking.starts[bend, number + 1]):
-            u = blocking.points[bend, place, 0] + from_u
-            v = blocking.points[bend, place, 1] + from_v
+        for place in range(starts[turn, number], starts[turn, number + 1]):
+            u = points[turn, place, 0] + from_u
+            v = points[turn, place, 1] + from_v
             if max(abs(u), abs(v)) <= radius:
                 bit = ((u + radius) >> 1) * (radius + 1) + ((v + radius) >> 1)
-                target[joint, u & 1, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
+                blocking[joint, u & 1, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
-def _set_free(window, x, y, free):
-    radius = radius_of(window)
-    bit = bit_of(x, y, radius)
-    mask = np.uint64(1) << np.uint64(bit & 63)
-    if free:
-        window.free[(x + y) & 1, bit >> 6] |= mask
-    else:
-        window.free[(x + y) & 1, bit >> 6] &= ~mask
+@kernel()
+def _is_blocked(walk, joint, last, blocked_points):
+    """Whether one of the vertices up to ``last`` blocks the straightening of the bend at ``joint``."""
+    xs, ys = walk.xs, walk.ys
+    near = blocked_points.radius
+    turn = straightening_turn(walk.digits[joint])
+    for edge in range(joint):
+        x, y = min(xs[edge], xs[edge + 1]) - xs[joint], min(ys[edge], ys[edge + 1]) - ys[joint]
+        if abs(x) + abs(y) > near:
+            continue
+        upright = np.int64(xs[edge] == xs[edge + 1])
+        number = ((y + near) * (2 * near + 1) + x + near) * 2 + upright
+        for place in range(blocked_points.starts[turn, number], blocked_points.starts[turn, number + 1]):
+            u, v = blocked_points.points[turn, place, 0], blocked_points.points[turn, place, 1]
+            for vertex in range(joint + 1, last + 1):
+                x, y = xs[vertex] - xs[joint], ys[vertex] - ys[joint]
+                if x + y == u and x - y == v:
+                    return True
+    return False
 
 
-@numba.njit(nogil=True, cache=True)
-def _open_window(window, walk, depth, blocking):
+@kernel()
+def _open_window(window, walk, depth, blocked_points):
     """Centre a window at a vertex and fill it from the walk up to there."""
     radius = radius_of(window)
+    n = walk.xs.size - 1
     window.centre[0] = walk.xs[depth]
     window.centre[1] = walk.ys[depth]
     show_all(window)
     for vertex in range(depth + 1):
         x, y = walk.xs[vertex] - window.centre[0], walk.ys[vertex] - window.centre[1]
         if abs(x) + abs(y) <= radius:
-            _set_free(window, x, y, False)
+            occupy(window.free, x, y, radius)
+    starts, points, near = blocked_points
     for number in range(walk.open_bends[depth]):
-        _mark_blocking(window, walk.open_joints[depth, number], walk, blocking, walk.xs.size - 1 - depth)
+        joint = walk.open_joints[depth, number]
+        turn = straightening_turn(walk.digits[joint])
+        _mark_blocking(window.blocking, joint, turn, walk.xs, walk.ys, window.centre, starts, points, near, n - depth)
 
 
-@numba.njit(nogil=True, cache=True)
-def _advance(walk, window, blocking, floor, depth, stop):
+@kernel()
+def _advance(walk, window, blocked_points, floor, depth, stop):
     """Go on with the search until a walk of ``stop`` edges is found.
 
     Parameters
     ----------
-    walk, window, blocking
+    walk, window, blocked_points
     floor : int64
         Vertex at which the search began; the window is centred there.
     depth : int64
@@ -159,23 +158,27 @@ def _advance(walk, window, blocking, floor, depth, stop):
     nodes : int64
         Walks that were not given up.
     """
-    n = walk.xs.size - 1
+    # Every look into a tuple of arrays costs, so each is taken out once.
+    xs, ys, headings, digits, next_digit, bends, open_bends, open_joints = walk
+    centre, free, blocking, reached, after, hits = window
+    starts, points, near = blocked_points
+    radius = radius_of(window)
+    n = xs.size - 1
     nodes = 0
     while True:
-        digit = walk.next_digit[depth]
+        digit = next_digit[depth]
+        x, y = xs[depth] - centre[0], ys[depth] - centre[1]
         if digit > ANTICLOCKWISE:
             if depth == floor:
                 return EXHAUSTED, nodes
-            _set_free(window, walk.xs[depth] - window.centre[0], walk.ys[depth] - window.centre[1], True)
+            occupy(free, x, y, radius)
             depth -= 1
             continue
-        walk.next_digit[depth] = digit + 1
-        if digit == ANTICLOCKWISE and walk.bends[depth] == 0:
+        next_digit[depth] = digit + 1
+        if digit == ANTICLOCKWISE and bends[depth] == 0:
             # The mirror image has a clockwise bend here.
             continue
-        heading = (walk.headings[depth] + digit - 1) & 3
-        vertex = depth + 1
-        x, y = walk.xs[depth] - window.centre[0], walk.ys[depth] - window.centre[1]
+        heading = (headings[depth] + digit - 1) & 3
         if heading == 0:
             x += 1
         elif heading == 1:
@@ -184,39 +187,47 @@ def _advance(walk, window, blocking, floor, depth, stop):
             x -= 1
         else:
             y -= 1
-        if not is_free(window, x, y):
+        if not is_free(free, x, y, radius):
             continue
+        vertex = depth + 1
+        left = n - vertex
         bent = digit != STRAIGHT
-        walk.digits[depth] = digit
+        digits[depth] = digit
         count = 0
-        for number in range(walk.open_bends[depth]):
-            joint = walk.open_joints[depth, number]
-            if not is_blocking(window, joint, x, y):
-                walk.open_joints[vertex, count] = joint
+        for number in range(open_bends[depth]):
+            joint = open_joints[depth, number]
+            if not is_blocking(blocking, joint, x, y, radius):
+                open_joints[vertex, count] = joint
                 count += 1
-        if bent:
-            _mark_blocking(window, depth, walk, blocking, n - vertex)
-            if not is_blocking(window, depth, x, y):
-                walk.open_joints[vertex, count] = depth
+        occupy(free, x, y, radius)
+        everything = (np.uint64(1) << np.uint64(count)) - np.uint64(1)
+        fits = reach(free, blocking, reached, x, y, left, open_joints, vertex, count) == everything
+        if fits and bent:
+            turn = straightening_turn(digit)
+            _mark_blocking(blocking, depth, turn, xs, ys, centre, starts, points, near, left)
+            if not is_blocking(blocking, depth, x, y, radius):
+                open_joints[vertex, count] = depth
                 count += 1
-        _set_free(window, x, y, False)
-        if not can_close(window, walk.open_joints[vertex], count, x, y, n - vertex):
-            _set_free(window, x, y, True)
+                fits = left > 0 and reaches(blocking, reached, depth, x, y, left)
+        if fits and count > 1:
+            fits = pairs_fit(free, blocking, reached, after, hits, x, y, left, open_joints, vertex, count)
+        if not fits:
+            occupy(free, x, y, radius)
             continue
-        walk.open_bends[vertex] = count
-        walk.bends[vertex] = walk.bends[depth] + bent
-        walk.headings[vertex] = heading
-        walk.xs[vertex] = x + window.centre[0]
-        walk.ys[vertex] = y + window.centre[1]
-        walk.next_digit[vertex] = CLOCKWISE
+        open_bends[vertex] = count
+        bends[vertex] = bends[depth] + bent
+        headings[vertex] = heading
+        xs[vertex] = x + centre[0]
+        ys[vertex] = y + centre[1]
+        next_digit[vertex] = CLOCKWISE
         depth = vertex
         nodes += 1
         if depth == stop:
             return depth, nodes
 
 
-@numba.njit(nogil=True, cache=True)
-def search_prefix(prefix, walk, large, small, blocking, found):
+@kernel()
+def search_prefix(prefix, walk, large, small, blocked_points, found):
     """All stuck walks that begin in a given way.
 
     Parameters
@@ -226,7 +237,7 @@ def search_prefix(prefix, walk, large, small, blocking, found):
     walk : Walk
     large, small : Window
         Of radius 31 and 15.
-    blocking : Blocking
+    blocked_points : BlockedPoints
     found : ndarray of uint8, shape (m, n - 1)
         Receives the joints of the walks.
 
@@ -239,7 +250,6 @@ def search_prefix(prefix, walk, large, small, blocking, found):
     """
     n = walk.xs.size - 1
     floor = prefix.size + 1
-    # The prefix itself: every bend's cells are needed to know which bends are open.
     window = large if n - floor > SMALL_RADIUS else small
     for vertex in range(2, floor + 1):
         joint = vertex - 1
@@ -250,50 +260,42 @@ def search_prefix(prefix, walk, large, small, blocking, found):
         walk.ys[vertex] = walk.ys[joint] + (1 if heading == 1 else -1 if heading == 3 else 0)
     bends = 0
     count = 0
-    n_side = 2 * n + 1
     for joint in range(1, floor):
         if walk.digits[joint] == STRAIGHT:
             continue
         bends += 1
-        bend = 0 if walk.digits[joint] == ANTICLOCKWISE else 1
-        blocked = False
-        for edge in range(joint):
-            x = min(walk.xs[edge], walk.xs[edge + 1]) - walk.xs[joint]
-            y = min(walk.ys[edge], walk.ys[edge + 1]) - walk.ys[joint]
-            number = ((y + n) * n_side + x + n) * 2 + np.int64(walk.xs[edge] == walk.xs[edge + 1])
-            for place in range(blocking.starts[bend, number], blocking.starts[bend, number + 1]):
-                for vertex in range(joint + 1, floor + 1):
-                    x, y = walk.xs[vertex] - walk.xs[joint], walk.ys[vertex] - walk.ys[joint]
-                    if x + y == blocking.points[bend, place, 0] and x - y == blocking.points[bend, place, 1]:
-                        blocked = True
-        if not blocked:
+        if not _is_blocked(walk, joint, floor, blocked_points):
             walk.open_joints[floor, count] = joint
             count += 1
     walk.bends[floor] = bends
     walk.open_bends[floor] = count
-    _open_window(window, walk, floor, blocking)
-    if not can_close(window, walk.open_joints[floor], count, 0, 0, n - floor):
+    _open_window(window, walk, floor, blocked_points)
+    everything = (np.uint64(1) << np.uint64(count)) - np.uint64(1)
+    if (
+        reach(window.free, window.blocking, window.reached, 0, 0, n - floor, walk.open_joints, floor, count)
+        != everything
+    ):
         return 0, 0
     stuck = 0
     nodes = 1
     if floor == n:
         if bends:
             stuck = 1
-            if found.shape[0]:
-                found[0, :] = walk.digits[1:n]
+            for joint in range(1, n if found.shape[0] else 1):
+                found[0, joint - 1] = walk.digits[joint]
         return stuck, nodes
     middle = max(floor, n - SMALL_RADIUS)
     walk.next_digit[floor] = CLOCKWISE
     depth = floor
     while True:
         if middle > floor:
-            depth, more = _advance(walk, large, blocking, floor, depth, middle)
+            depth, more = _advance(walk, large, blocked_points, floor, depth, middle)
             nodes += more
             if depth == EXHAUSTED:
                 return stuck, nodes
-            _open_window(small, walk, depth, blocking)
+            _open_window(small, walk, depth, blocked_points)
         while True:
-            depth, more = _advance(walk, small, blocking, middle, depth, n)
+            depth, more = _advance(walk, small, blocked_points, middle, depth, n)
             nodes += more
             if depth == EXHAUSTED:
                 break

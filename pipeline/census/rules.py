@@ -1,0 +1,99 @@
+"""Collision rules as tables: what a resting edge blocks when the part behind a joint turns.
+
+A rule says, for a pivot in the origin, which moving lattice points each resting unit edge blocks, and in which of the
+two quarter turns. Both searches of the census take any rule of this form, so long as it treats reflections and the two
+ends alike; that is how their pruning is tested on rules under which stuck shapes are common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Table(NamedTuple):
+    """A rule near the pivot.
+
+    Attributes
+    ----------
+    numbers : ndarray of int32, shape (2 * radius + 1, 2 * radius + 1)
+        From :func:`~pipeline.spaces.snake.swing.point_numbers`.
+    blocked : ndarray of uint64, shape ((2 * radius + 1) ** 2 * 2, words)
+        As :func:`~pipeline.spaces.snake.swing.blocking_table` gives it.
+    """
+
+    numbers: NDArray[np.int32]
+    blocked: NDArray[np.uint64]
+
+
+class BlockedPoints(NamedTuple):
+    """The same as lists: for every edge near the pivot the points that it blocks.
+
+    Attributes
+    ----------
+    starts : ndarray of int64, shape (2, edges + 1)
+        Where the points of an edge start, in the anticlockwise and in the clockwise turn. The edge from (x, y) to the
+        right (up) has number ``((y + radius) * (2 * radius + 1) + x + radius) * 2`` (plus 1).
+    points : ndarray of int64, shape (2, most, 2)
+        x + y and x - y of each point.
+    radius : int
+    """
+
+    starts: NDArray[np.int64]
+    points: NDArray[np.int64]
+    radius: int
+
+
+Rule = Callable[[int], Table]
+
+
+def radius_for(n: int) -> int:
+    """Steps from the pivot within which a snake of n edges can be blocked.
+
+    A moving point and the resting point that it meets are equally far from the pivot, and the steps to both together
+    are n at most. If the further one, in steps, is a steps away, their distance is at least a / sqrt(2), and so are
+    the steps to the other: a <= n / (1 + 1 / sqrt(2)) < 0.59 n. Edges and thick rules need a few steps more.
+    """
+    return 3 * n // 5 + 3
+
+
+def swept(radius: int) -> Table:
+    """The rule of the snake: the whole swing must be free of contact."""
+    from pipeline.spaces.snake.swing import blocking_table, point_numbers
+
+    numbers = point_numbers(radius)
+    return Table(numbers, blocking_table(numbers, True))
+
+
+@cache
+def table_for(rule: Rule, n: int) -> Table:
+    """Table of a rule for a snake of n edges; it is made once in a process."""
+    return rule(radius_for(n))
+
+
+@cache
+def blocked_points_for(rule: Rule, n: int) -> BlockedPoints:
+    """Lists of a rule for a snake of n edges; they are made once in a process."""
+    numbers, blocked = table_for(rule, n)
+    radius = numbers.shape[0] // 2
+    at = np.argwhere(numbers >= 0)
+    coordinates = np.empty((at.shape[0], 2), dtype=np.int64)
+    x, y = at[:, 1] - radius, at[:, 0] - radius
+    order = numbers[numbers >= 0]
+    coordinates[order, 0] = x + y
+    coordinates[order, 1] = x - y
+    bits = np.unpackbits(blocked.view(np.uint8), axis=1, bitorder="little")
+    lists = []
+    starts = np.zeros((2, blocked.shape[0] + 1), dtype=np.int64)
+    for turn in range(2):
+        turned = bits[:, turn : 2 * coordinates.shape[0] : 2]
+        starts[turn, 1:] = np.cumsum(turned.sum(axis=1, dtype=np.int64))
+        lists.append(coordinates[np.nonzero(turned)[1]])
+    points = np.zeros((2, max(len(part) for part in lists), 2), dtype=np.int64)
+    for turn, part in enumerate(lists):
+        points[turn, : len(part)] = part
+    return BlockedPoints(starts, points, radius)
