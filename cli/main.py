@@ -20,6 +20,7 @@ COMMANDS = {
     "inspect": "inspect",
     "export": "export",
     "verify": "verify",
+    "census": "census",
     "moves": "moves",
     "draw": "draw",
 }

@@ -62,3 +62,35 @@ def notes_options(function: Function) -> Function:
     """``-v`` and ``-q``."""
     function = click.option("-q", "--quiet", is_flag=True, help="Say nothing on standard error but errors.")(function)
     return click.option("-v", "--verbose", is_flag=True, help="Say more on standard error.")(function)
+
+
+def start_again_options(function: Function) -> Function:
+    """``--resume`` and ``--overwrite``."""
+    function = click.option("--overwrite", is_flag=True, help="Delete the job first if there is one.")(function)
+    return click.option("--resume", is_flag=True, help="Go on with the job if there is one.")(function)
+
+
+def scheduler_options(function: Function) -> Function:
+    """``--workers COUNT`` and ``--scheduler``."""
+    function = click.option(
+        "--scheduler",
+        metavar="threads|sync|ADDRESS",
+        default="threads",
+        show_default=True,
+        help="Where tasks run; ADDRESS is that of a dask.distributed scheduler.",
+    )(function)
+    return click.option(
+        "--workers",
+        type=click.IntRange(min=1),
+        metavar="COUNT",
+        help="Tasks at a time; one for each processor unless given.",
+    )(function)
+
+
+def progress_option(function: Function) -> Function:
+    """``--progress`` and ``--no-progress``."""
+    return click.option(
+        "--progress/--no-progress",
+        default=True,
+        help="Show how far the search has come: live on a terminal, otherwise in lines now and then.",
+    )(function)

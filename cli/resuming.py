@@ -11,6 +11,9 @@ from types import FrameType
 
 import click
 
+from cli.puzzles import rank
+from storage.errors import InvalidInput
+
 ARGUMENTS = "cli.arguments"
 SIGNALS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 SHOW_CURSOR = b"\x1b[?25h"
@@ -27,6 +30,16 @@ def command_to_continue(ctx: click.Context) -> str:
     if "--resume" not in arguments:
         arguments.append("--resume")
     return shlex.join([*(ctx.find_root().info_name or "pipeline").split(), *arguments])
+
+
+def one_of(ctx: click.Context, resume: bool, overwrite: bool) -> tuple[bool, bool]:
+    """``--resume`` or ``--overwrite``, whichever was given more explicitly."""
+    if resume and overwrite:
+        ranks = rank(ctx, "resume"), rank(ctx, "overwrite")
+        if ranks[0] == ranks[1]:
+            raise InvalidInput("--resume and --overwrite exclude each other", "give one of them")
+        return ranks[0] < ranks[1], ranks[1] < ranks[0]
+    return resume, overwrite
 
 
 class Stop:

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pipeline.census.census import Census
     from pipeline.search import Search
     from pipeline.settings import Settings
     from pipeline.spaces.contract import StateSpace
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from pipeline.table import Table
 
 _PLACES = {
+    "Census": "pipeline.census.census",
     "Search": "pipeline.search",
     "Settings": "pipeline.settings",
     "Sliding": "pipeline.spaces.sliding.space",
@@ -22,7 +24,7 @@ _PLACES = {
     "Table": "pipeline.table",
 }
 
-__all__ = ["Search", "Settings", "Sliding", "Snake", "StateSpace", "Table"]
+__all__ = ["Census", "Search", "Settings", "Sliding", "Snake", "StateSpace", "Table"]
 
 
 def __getattr__(name: str) -> Any:

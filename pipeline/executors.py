@@ -11,8 +11,6 @@ from importlib import import_module
 from types import TracebackType
 from typing import Any, Self
 
-from pipeline.kernels import load_kernels
-from pipeline.spaces.contract import StateSpace
 from storage.errors import InvalidInput, PipelineError
 
 
@@ -51,8 +49,8 @@ class Executor(ABC):
             If :attr:`stop` was set; no task is running any more.
         """
 
-    def prepare(self, space: StateSpace) -> None:
-        """Get the workers ready for a space; kernels of this process are loaded already."""
+    def prepare(self, load: Callable[[], None]) -> None:
+        """Get the workers ready: those of other processes call ``load``, as this process has done already."""
         return
 
     def check(self) -> None:
@@ -97,7 +95,7 @@ class ThreadExecutor(Executor):
         super().__init__(workers)
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="worker")
 
-    def prepare(self, space: StateSpace) -> None:
+    def prepare(self, load: Callable[[], None]) -> None:
         # What dask takes belongs to the memory that is measured before the budget is divided.
         import_module("dask.threaded")
 
@@ -195,10 +193,10 @@ class ClusterExecutor(Executor):
             self._client.cancel(list(waiting))
             raise
 
-    def prepare(self, space: StateSpace) -> None:
+    def prepare(self, load: Callable[[], None]) -> None:
         # One after the other: worker processes of a machine share numba's cache.
         for worker in self._client.nthreads():
-            self._client.run(load_kernels, space, workers=[worker])
+            self._client.run(load, workers=[worker])
 
     def close(self) -> None:
         self._client.close()

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import os
-import platform
-import sys
-from contextlib import suppress
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +19,7 @@ from pipeline.events import Observer
 from pipeline.executors import Executor, Stopped, make_executor
 from pipeline.kernels import load_kernels
 from pipeline.loop import LevelLoop
+from pipeline.provenance import provenance
 from pipeline.settings import Settings
 from pipeline.spaces.contract import StateSpace
 from pipeline.spaces.registry import short_name
@@ -31,7 +28,6 @@ from storage.errors import InvalidInput, JobError, PipelineError
 from storage.job import Job, writing
 
 DEFAULT_JOBS_DIRECTORY = Path("jobs")
-DISTRIBUTIONS = ("numpy", "numba", "zarr", "blosc2", "dask")
 
 
 class Search:
@@ -100,7 +96,7 @@ class Search:
                 if self._stop_wanted:
                     executor.stop.set()
                 load_kernels(self.space)
-                executor.prepare(self.space)
+                executor.prepare(partial(load_kernels, self.space))
                 budget = self._divide_memory(executor)
                 if overwrite:
                     Job.remove(self.path)
@@ -164,14 +160,7 @@ class Search:
     def _open_or_create(self, path: Path, command: str | None) -> Job:
         if Job.exists(path):
             return Job.open(path)
-        versions = {"python": platform.python_version(), "frontier-pipeline": _version("frontier-pipeline")}
-        versions.update({name: _version(name) for name in DISTRIBUTIONS})
-        provenance = {
-            "versions": versions,
-            "command": command if command is not None else " ".join(sys.argv),
-            "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        }
-        return Job.create(path, self._description(), provenance)
+        return Job.create(path, self._description(), provenance(command))
 
     def _divide_memory(self, executor: Executor) -> Budget:
         total = self.settings.memory if self.settings.memory is not None else available_memory() // 2
@@ -183,12 +172,6 @@ class Search:
             )
             executor.workers = budget.workers
         return budget
-
-
-def _version(distribution: str) -> str:
-    with suppress(PackageNotFoundError):
-        return version(distribution)
-    return "unknown"
 
 
 def _named(space: dict[str, Any]) -> str:

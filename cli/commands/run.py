@@ -11,12 +11,20 @@ import click
 
 from cli.config import config_option
 from cli.failures import Ended
-from cli.options import jobs_directory_option, json_option, notes_options, parameter_option, puzzle_option
-from cli.puzzles import rank, searched_space
-from cli.resuming import Stop, command_given, command_to_continue, stopping
+from cli.options import (
+    jobs_directory_option,
+    json_option,
+    notes_options,
+    parameter_option,
+    progress_option,
+    puzzle_option,
+    scheduler_options,
+    start_again_options,
+)
+from cli.puzzles import searched_space
+from cli.resuming import Stop, command_given, command_to_continue, one_of, stopping
 from cli.sizes import Size
 from cli.streams import is_fancy, note, print_json
-from storage.errors import InvalidInput
 
 if TYPE_CHECKING:
     from pipeline.spaces.contract import StateSpace
@@ -36,27 +44,14 @@ if TYPE_CHECKING:
     metavar="PATH",
     help="Directory of the job; a directory in the jobs directory, named after the search, unless given.",
 )
-@click.option("--resume", is_flag=True, help="Go on with the job if there is one.")
-@click.option("--overwrite", is_flag=True, help="Delete the job first if there is one.")
+@start_again_options
 @click.option(
     "--memory",
     type=Size(),
     metavar="SIZE",
     help="Memory for the whole process, such as 2GiB; half of all unless given.",
 )
-@click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    metavar="COUNT",
-    help="Tasks at a time; one for each processor unless given.",
-)
-@click.option(
-    "--scheduler",
-    metavar="threads|sync|ADDRESS",
-    default="threads",
-    show_default=True,
-    help="Where tasks run; ADDRESS is that of a dask.distributed scheduler.",
-)
+@scheduler_options
 @click.option(
     "--keep",
     type=click.Choice(["all", "frontier"]),
@@ -72,11 +67,7 @@ if TYPE_CHECKING:
 )
 @click.option("--force", is_flag=True, help="Begin levels that are not expected to fit on the disk.")
 @json_option("Print the table as JSON.")
-@click.option(
-    "--progress/--no-progress",
-    default=True,
-    help="Show how far the search has come: live on a terminal, otherwise in lines now and then.",
-)
+@progress_option
 @notes_options
 @click.pass_context
 def command(
@@ -107,7 +98,7 @@ def command(
     """
     if verbose and quiet:
         raise click.UsageError("-v and -q exclude each other", ctx)
-    resume, overwrite = _one_of(ctx, resume, overwrite)
+    resume, overwrite = one_of(ctx, resume, overwrite)
     space, bound = searched_space(ctx, puzzle, parameter, n, max_depth)
 
     from cli.progress import observer_for
@@ -140,16 +131,6 @@ def command(
     _compare(space, path, quiet)
     if json and table.unfinished_note and not quiet:
         note(table.unfinished_note)
-
-
-def _one_of(ctx: click.Context, resume: bool, overwrite: bool) -> tuple[bool, bool]:
-    """``--resume`` or ``--overwrite``, whichever was given more explicitly."""
-    if resume and overwrite:
-        ranks = rank(ctx, "resume"), rank(ctx, "overwrite")
-        if ranks[0] == ranks[1]:
-            raise InvalidInput("--resume and --overwrite exclude each other", "give one of them")
-        return ranks[0] < ranks[1], ranks[1] < ranks[0]
-    return resume, overwrite
 
 
 def _say_how_to_continue(ctx: click.Context, stop: Stop) -> None:

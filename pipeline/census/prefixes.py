@@ -12,9 +12,17 @@ MOST_EDGES_LEFT = 31
 STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 
-def prefix_edges(n: int) -> int:
-    """Edges of the prefixes for walks of n edges: many enough parts, none of them long."""
-    return max(1, n // 3 + 1, n - MOST_EDGES_LEFT) if n > 1 else n
+def prefix_edges(n: int, exhaustive: bool) -> int:
+    """Edges of the prefixes for walks of n edges (2 or more): so many that no part takes long."""
+    if exhaustive:
+        return max(1, n // 2)
+    return max(1, n // 3 + 1, n - MOST_EDGES_LEFT)
+
+
+def block_count(n: int, exhaustive: bool) -> int:
+    """Into how many tasks the prefixes are divided: a second each, more or less, where n is large."""
+    wanted = 1 << max(0, n - 13) if exhaustive else 1 << max(0, n // 2 - 6)
+    return min(wanted, len(prefixes(prefix_edges(n, exhaustive))))
 
 
 @cache

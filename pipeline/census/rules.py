@@ -76,6 +76,12 @@ def table_for(rule: Rule, n: int) -> Table:
 
 
 @cache
+def whole_table_for(rule: Rule, n: int) -> Table:
+    """Table of radius n, for kernels that look things up without asking how far away they are."""
+    return rule(n)
+
+
+@cache
 def blocked_points_for(rule: Rule, n: int) -> BlockedPoints:
     """Lists of a rule for a snake of n edges; they are made once in a process."""
     numbers, blocked = table_for(rule, n)

@@ -17,7 +17,6 @@ from pipeline.census.reach import pairs_fit, reach, reaches
 from pipeline.census.windows import (
     LARGE_RADIUS,
     SMALL_RADIUS,
-    Window,
     is_blocking,
     is_free,
     occupy,

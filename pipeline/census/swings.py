@@ -25,10 +25,10 @@ def lay_out(joints, xs, ys, first):
     if first == 1:
         xs[0] = ys[0] = ys[1] = 0
         xs[1] = 1
-    heading = 0
+    heading = np.int64(0)
     for direction in range(4):
         if xs[first] - xs[first - 1] == STEP_X[direction] and ys[first] - ys[first - 1] == STEP_Y[direction]:
-            heading = direction
+            heading = np.int64(direction)
     for joint in range(first, joints.size + 1):
         heading = (heading + np.int64(joints[joint - 1]) - 1) & 3
         xs[joint + 1] = xs[joint] + STEP_X[heading]
@@ -68,7 +68,7 @@ def blocks(xs, ys, joint, vertex, turn, numbers, blocked):
 @numba.njit(nogil=True, cache=True)
 def is_blocked(xs, ys, joint, last, turn, numbers, blocked):
     """Whether any of the vertices from a joint to ``last`` blocks a quarter turn; parameters as :func:`blocks`."""
-    for vertex in range(joint + 1, last + 1):
+    for vertex in range(joint + 1, last + 1):  # noqa: SIM110 (numba compiles no generators here)
         if blocks(xs, ys, joint, vertex, turn, numbers, blocked):
             return True
     return False

@@ -1,0 +1,127 @@
+"""``pipeline census``: which snakes can never be unfolded."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from cli.config import config_option
+from cli.failures import Ended
+from cli.options import json_option, notes_options, progress_option, scheduler_options, start_again_options
+from cli.resuming import command_given, command_to_continue, one_of, stopping
+from cli.streams import is_fancy, note, print_json
+
+if TYPE_CHECKING:
+    from pipeline.census.census import CensusResult
+
+
+@click.command("census")
+@config_option
+@click.option("--n", type=int, metavar="N", required=True, help="Length of the snake.")
+@click.option("--exhaustive", is_flag=True, help="Generate every shape, without pruning and without any formula.")
+@click.option(
+    "--collision",
+    type=click.Choice(["swept", "static"]),
+    default="swept",
+    show_default=True,
+    help="With static, shapes are counted only; that takes --exhaustive.",
+)
+@click.option(
+    "--list",
+    "listed",
+    type=click.Choice(["stuck", "locked"]),
+    help="Print these shapes, one a line, instead of the numbers.",
+)
+@click.option(
+    "--job",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Directory to keep what is finished, so that the census can be resumed; nothing is kept unless given.",
+)
+@start_again_options
+@scheduler_options
+@json_option("Print the result as JSON.")
+@progress_option
+@notes_options
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    *,
+    config: Path | None,
+    n: int,
+    exhaustive: bool,
+    collision: Literal["swept", "static"],
+    listed: Literal["stuck", "locked"] | None,
+    job: Path | None,
+    resume: bool,
+    overwrite: bool,
+    workers: int | None,
+    scheduler: str,
+    json: bool,
+    progress: bool,
+    verbose: bool,
+    quiet: bool,
+) -> None:
+    """Find the snakes that cannot be unfolded, and count the shapes that can be reached.
+
+    A shape is stuck if it has bends and none of them can be straightened; it is locked if no moves lead from it to the
+    straight snake. The search for stuck shapes skips whatever cannot become one.
+
+    \b
+    pipeline census --n 26                          in seconds
+    pipeline census --n 33 --job census-33 --resume
+    pipeline census --n 20 --exhaustive             counts every shape
+    """
+    if verbose and quiet:
+        raise click.UsageError("-v and -q exclude each other", ctx)
+    if listed == "locked" and exhaustive:
+        raise click.UsageError("an exhaustive census does not look for locked shapes; list stuck ones", ctx)
+    if listed is not None and collision == "static":
+        raise click.UsageError("with collision static, shapes are counted only; there is nothing to list", ctx)
+    resume, overwrite = one_of(ctx, resume, overwrite)
+
+    from cli.census_progress import census_observer
+    from pipeline.census.census import Census
+    from pipeline.executors import Stopped
+
+    observer = census_observer(progress, quiet)
+    census = Census(n, exhaustive, collision, scheduler, workers, job, observer)
+    with stopping(census.stop, is_fancy(sys.stderr)) as stop:
+        try:
+            with observer:
+                result = census.run(resume, overwrite, command_given(ctx))
+        except Stopped:
+            if job is None:
+                note("stopped; nothing was kept (--job keeps what is finished)")
+            else:
+                note("stopped; what is done so far is on disk. Continue with")
+                click.echo(f"  {command_to_continue(ctx)}", err=True)
+            raise Ended(stop.exit_code) from None
+    _print(result, listed, json)
+
+
+def _print(result: CensusResult, listed: Literal["stuck", "locked"] | None, json: bool) -> None:
+    shapes = result.stuck_shapes if listed == "stuck" else result.locked_shapes
+    if json:
+        document = result.document()
+        if listed is not None:
+            document[f"{listed}_shapes"] = list(shapes)
+        print_json(document)
+        return
+    if listed is not None:
+        for shape in shapes:
+            click.echo(shape)
+        return
+    from cli.tables import print_table
+
+    document = result.document()
+    if result.bends is not None:
+        print_table(["bends", "shapes"], list(enumerate(result.bends)), ["total", result.shapes])
+    names = [name for name in ("n", "shapes", "stuck", "locked", "reachable", "nodes", "seconds") if name in document]
+    if result.bends is not None:
+        click.echo("")
+    print_table(names, [[document[name] if name != "seconds" else f"{result.seconds:.1f}" for name in names]])

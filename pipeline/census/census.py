@@ -1,0 +1,300 @@
+"""The census: which snakes can never be unfolded, and how many shapes can be reached.
+
+Stuck shapes are found first, then their components are searched. Both are cut into tasks that do not depend on each
+other; in a journal, finished ones are not done again.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from pipeline.budget import available_workers
+from pipeline.census.counts import largest, shapes_of
+from pipeline.census.events import CensusObserver
+from pipeline.census.prefixes import block_count, prefix_edges
+from pipeline.census.rules import Rule, swept
+from pipeline.census.tasks import Result, count_block, find_stuck, load_census_kernels, search_components
+from pipeline.executors import Executor, make_executor
+from pipeline.provenance import provenance
+from storage.errors import InvalidInput, JobError, Mismatch
+from storage.journal import EntryWriter, Journal
+
+EXHAUSTIVE_LARGEST = 33
+SHAPES_OF_A_TASK = 500
+
+
+@dataclass(frozen=True)
+class CensusResult:
+    """What a census found.
+
+    Attributes
+    ----------
+    n : int
+        Edges of the snake.
+    shapes : int
+        All shapes; by the formula of A037245, or counted if ``bends`` is given.
+    stuck_shapes : tuple of str
+        Shapes that have bends, none of which can be straightened: canonical joint digits, sorted.
+    locked_shapes : tuple of str
+        Shapes from which the straight snake cannot be reached, likewise. Empty in an exhaustive census, which does not
+        look for them.
+    bends : tuple of int, optional
+        Shapes for each number of bends.
+    nodes : int
+        Walks that the search looked at.
+    seconds : float
+        Of this run.
+    """
+
+    n: int
+    shapes: int
+    stuck_shapes: tuple[str, ...]
+    locked_shapes: tuple[str, ...]
+    nodes: int
+    seconds: float
+    bends: tuple[int, ...] | None = None
+    collision: str = "swept"
+
+    def document(self) -> dict[str, Any]:
+        """The JSON document."""
+        document: dict[str, Any] = {"n": self.n, "shapes": self.shapes}
+        if self.collision == "swept":
+            document["stuck"] = len(self.stuck_shapes)
+        if self.bends is None:
+            document["locked"] = len(self.locked_shapes)
+            document["reachable"] = self.shapes - len(self.locked_shapes)
+            document["locked_shapes"] = list(self.locked_shapes)
+        else:
+            document["bends"] = list(self.bends)
+        return document | {"nodes": self.nodes, "seconds": round(self.seconds, 3), "complete": True}
+
+
+@dataclass
+class _Work:
+    """A run in progress: where tasks go, and what was finished before.
+
+    Attributes
+    ----------
+    executor : Executor
+    finished : dict
+        Results by phase and number of the task.
+    writer : EntryWriter or None
+    """
+
+    executor: Executor
+    finished: dict[tuple[str, int], Result] = field(default_factory=dict)
+    writer: EntryWriter | None = None
+
+
+class Census:
+    """A census of the snakes of n edges.
+
+    Parameters
+    ----------
+    n : int
+        0 to 40 (as far as the number of shapes is known); 0 to 33 if ``exhaustive``.
+    exhaustive : bool
+        Generate every shape instead of pruning; shapes, and those for each number of bends, are counted.
+    collision : {"swept", "static"}
+        With ``static`` shapes are counted only; that is for exhaustive ones.
+    scheduler, workers
+        As for :class:`~pipeline.settings.Settings`.
+    journal : path-like, optional
+        Directory for what is finished; nothing is kept unless given.
+    observer : CensusObserver, optional
+    rule : Rule
+        Collision rule, for trying the search on others than the snake's.
+
+    Raises
+    ------
+    InvalidInput
+
+    Examples
+    --------
+    >>> from pipeline import Census
+    >>> Census(n=12).run().document()["reachable"]
+    20437
+    """
+
+    def __init__(
+        self,
+        n: int,
+        exhaustive: bool = False,
+        collision: Literal["swept", "static"] = "swept",
+        scheduler: str = "threads",
+        workers: int | None = None,
+        journal: str | os.PathLike[str] | None = None,
+        observer: CensusObserver | None = None,
+        rule: Rule = swept,
+    ) -> None:
+        if exhaustive and not 0 <= n <= EXHAUSTIVE_LARGEST:
+            raise InvalidInput(f"n is {n}", f"an exhaustive census takes n from 0 to {EXHAUSTIVE_LARGEST}")
+        if not exhaustive and not 0 <= n <= largest():
+            raise InvalidInput(f"n is {n}", f"a census takes n from 0 to {largest()}, as far as shapes are counted")
+        if collision == "static" and not exhaustive:
+            raise InvalidInput(
+                "a census with collision static has nothing to search for", "add --exhaustive to count shapes"
+            )
+        self.n = n
+        self.exhaustive = exhaustive
+        self.collision = collision
+        self.rule = rule
+        self.path = Path(journal) if journal is not None else None
+        self._scheduler = scheduler
+        self._workers = workers
+        self._observer = observer if observer is not None else CensusObserver()
+        self._executor: Executor | None = None
+        self._stop_wanted = False
+
+    def run(self, resume: bool = False, overwrite: bool = False, command: str | None = None) -> CensusResult:
+        """Search, or go on searching.
+
+        Parameters
+        ----------
+        resume, overwrite : bool
+            What to do if the journal exists: go on with it, or delete it first.
+        command : str, optional
+            For the provenance of a new journal.
+
+        Raises
+        ------
+        JobError, JobLocked, CorruptJob, OutOfBudget, InvalidInput
+        Mismatch
+            If some shape was found from one of its ends alone, which only an error in the program can cause.
+        Stopped
+            After :meth:`stop`; with a journal, the census can be resumed.
+        """
+        started = time.monotonic()
+        journal = self._check_journal(resume, overwrite)
+        if self.n < 2:
+            only = (1,) if self.exhaustive else None
+            return CensusResult(self.n, 1, (), (), 0, time.monotonic() - started, only, self.collision)
+        try:
+            with ExitStack() as stack:
+                executor = stack.enter_context(make_executor(self._scheduler, self._workers or available_workers()))
+                self._executor = executor
+                if self._stop_wanted:
+                    executor.stop.set()
+                load_census_kernels()
+                executor.prepare(load_census_kernels)
+                work = _Work(executor)
+                if self.path is not None:
+                    if overwrite:
+                        Journal.remove(self.path)
+                        journal = None
+                    if journal is None:
+                        journal = Journal.create(self.path, self._description(), provenance(command))
+                    stack.enter_context(journal.lock(self._observer.message, executor.pause, executor.stop.set))
+                    for entry in journal.entries():
+                        work.finished[entry["phase"], entry["task"]] = entry["result"]
+                    work.writer = stack.enter_context(journal.writer())
+                return self._count(work, started) if self.exhaustive else self._search(work, started)
+        finally:
+            self._executor = None
+            self._stop_wanted = False
+
+    def stop(self) -> None:
+        """Ask a running census to end soon; may be called from a signal handler."""
+        self._stop_wanted = True
+        if self._executor is not None:
+            self._executor.stop.set()
+
+    def _description(self) -> dict[str, Any]:
+        return {
+            "census": "exhaustive" if self.exhaustive else "pruned",
+            "n": self.n,
+            "collision": self.collision,
+            "prefix_edges": prefix_edges(self.n, self.exhaustive),
+            "blocks": block_count(self.n, self.exhaustive),
+        }
+
+    def _check_journal(self, resume: bool, overwrite: bool) -> Journal | None:
+        if self.path is None or not Journal.exists(self.path) or overwrite:
+            return None
+        journal = Journal.open(self.path)
+        if not resume:
+            raise JobError(
+                f"the census {self.path} exists", "go on with it with --resume, or start again with --overwrite"
+            )
+        if journal.description != self._description():
+            theirs = ", ".join(f"{key}={value}" for key, value in journal.description.items())
+            raise JobError(
+                f"the census {self.path} is another one: {theirs}",
+                "resume it with its own parameters, or choose another place with --job",
+            )
+        return journal
+
+    def _run_phase(
+        self, work: _Work, phase: str, tasks: Sequence[tuple[Callable[..., Result], tuple[Any, ...]]]
+    ) -> list[Result]:
+        """Run the tasks that are not finished; returns the results of all."""
+        missing = [number for number in range(len(tasks)) if (phase, number) not in work.finished]
+        self._observer.phase_started(phase, len(tasks), len(tasks) - len(missing))
+
+        def done(timed: tuple[int, Result]) -> None:
+            number, result = timed
+            work.finished[phase, number] = result
+            if work.writer is not None:
+                work.writer.add({"phase": phase, "task": number, "result": result})
+            self._observer.task_done(phase, result)
+
+        work.executor.run([(_numbered, (number, *tasks[number])) for number in missing], done)
+        return [work.finished[phase, number] for number in range(len(tasks))]
+
+    def _blocks(
+        self, function: Callable[..., Result], rule: Rule | None
+    ) -> list[tuple[Callable[..., Result], tuple[Any, ...]]]:
+        edges, blocks = prefix_edges(self.n, self.exhaustive), block_count(self.n, self.exhaustive)
+        return [(function, (rule, self.n, edges, block, blocks)) for block in range(blocks)]
+
+    def _search(self, work: _Work, started: float) -> CensusResult:
+        results = self._run_phase(work, "stuck", self._blocks(find_stuck, self.rule))
+        stuck = sorted(shape for result in results for shape in result["shapes"])
+        self._check_both_ends(stuck, sum(result["walks"] for result in results))
+        parts = [stuck[first : first + SHAPES_OF_A_TASK] for first in range(0, len(stuck), SHAPES_OF_A_TASK)]
+        components = self._run_phase(
+            work, "components", [(search_components, (self.rule, self.n, part)) for part in parts]
+        )
+        locked = sorted({shape for result in components for shape in result["locked"]})
+        nodes = sum(result["nodes"] for result in results)
+        seconds = time.monotonic() - started
+        return CensusResult(self.n, shapes_of(self.n), tuple(stuck), tuple(locked), nodes, seconds)
+
+    def _count(self, work: _Work, started: float) -> CensusResult:
+        rule = self.rule if self.collision == "swept" else None
+        results = self._run_phase(work, "exhaustive", self._blocks(count_block, rule))
+        return CensusResult(
+            self.n,
+            sum(result["shapes"] for result in results),
+            tuple(sorted(shape for result in results for shape in result["stuck"])),
+            (),
+            sum(result["nodes"] for result in results),
+            time.monotonic() - started,
+            tuple(sum(column) for column in zip(*(result["bends"] for result in results), strict=True)),
+            self.collision,
+        )
+
+    def _check_both_ends(self, stuck: Sequence[str], walks: int) -> None:
+        """Every shape must have been found from both ends, unless they read the same: the search checks itself."""
+        expected = sum(1 if _reads_the_same(shape) else 2 for shape in stuck)
+        if len(set(stuck)) != len(stuck) or walks != expected:
+            raise Mismatch(
+                f"{walks} stuck walks of {self.n} edges were found for {len(set(stuck))} shapes, not {expected}",
+                "this is an error of the program; please report it",
+            )
+
+
+def _numbered(number: int, function: Callable[..., Result], arguments: tuple[Any, ...]) -> tuple[int, Result]:
+    return number, function(*arguments)
+
+
+def _reads_the_same(shape: str) -> bool:
+    """Whether a shape is the same from both ends, as it is or in the mirror."""
+    backwards = shape[::-1]
+    return shape in (backwards, backwards.translate(str.maketrans("02", "20")))

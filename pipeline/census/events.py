@@ -1,0 +1,18 @@
+"""What a census tells those who watch it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class CensusObserver:
+    """Receives the events of a census; each method may be overridden. Calls come from the searching thread."""
+
+    def message(self, text: str) -> None:
+        """Something the user may want to know."""
+
+    def phase_started(self, phase: str, tasks: int, finished: int) -> None:
+        """A phase begins: ``stuck`` (the search for stuck shapes), ``components`` or ``exhaustive``."""
+
+    def task_done(self, phase: str, result: dict[str, Any]) -> None:
+        """A task has been done, with this result."""

@@ -1,0 +1,127 @@
+"""The tasks of a census: functions of a few numbers that return a JSON object. They can run anywhere, and twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pipeline.census.components import CLOSED, TOO_LARGE, search_component
+from pipeline.census.exhaustive import count_shapes
+from pipeline.census.prefixes import prefixes
+from pipeline.census.rules import Rule, blocked_points_for, table_for, whole_table_for
+from pipeline.census.stuck import make_walk, search_prefix
+from pipeline.census.symmetry import canonical_order
+from pipeline.census.windows import LARGE_RADIUS, SMALL_RADIUS, make_window
+from storage.errors import OutOfBudget
+
+Result = dict[str, Any]
+
+FOUND_ROWS = 1 << 10
+MOST_SHAPES_OF_A_COMPONENT = 5_000_000
+
+
+def text_of(joints: Sequence[int] | np.ndarray) -> str:
+    """Joint digits as text."""
+    return "".join(map(str, joints))
+
+
+def joints_of(text: str) -> np.ndarray:
+    """Joint digits (uint8) of a text."""
+    return np.frombuffer(text.encode(), dtype=np.uint8) - ord("0")
+
+
+def find_stuck(rule: Rule, n: int, edges: int, block: int, blocks: int) -> Result:
+    """Search for stuck shapes behind every ``blocks``-th prefix.
+
+    Returns
+    -------
+    dict
+        ``walks``: stuck walks found, each shape from both of its ends; ``shapes``: the shapes among them whose
+        canonical form that is; ``nodes``.
+    """
+    points = blocked_points_for(rule, n)
+    walk, large, small = make_walk(n), make_window(LARGE_RADIUS, n), make_window(SMALL_RADIUS, n)
+    found = np.zeros((FOUND_ROWS, n - 1), dtype=np.uint8)
+    walks = nodes = 0
+    shapes: list[str] = []
+    for prefix in prefixes(edges)[block::blocks]:
+        count, looked_at = search_prefix(prefix, walk, large, small, points, found)
+        if count > found.shape[0]:
+            found = np.zeros((2 * count, n - 1), dtype=np.uint8)
+            count, looked_at = search_prefix(prefix, walk, large, small, points, found)
+        walks += int(count)
+        nodes += int(looked_at)
+        shapes.extend(text_of(joints) for joints in found[:count] if canonical_order(joints) <= 0)
+    return {"walks": walks, "shapes": shapes, "nodes": nodes}
+
+
+def search_components(rule: Rule, n: int, shapes: Sequence[str]) -> Result:
+    """Search the components of stuck shapes.
+
+    Returns
+    -------
+    dict
+        ``locked``: all shapes of those components that the straight snake is not in.
+
+    Raises
+    ------
+    OutOfBudget
+        If such a component is too large for memory.
+    """
+    table = table_for(rule, n)
+    locked: set[str] = set()
+    for shape in shapes:
+        if shape in locked:
+            continue
+        outcome, component = search_component(joints_of(shape), *table, MOST_SHAPES_OF_A_COMPONENT)
+        if outcome == TOO_LARGE:
+            raise OutOfBudget(
+                f"the component of {shape} has more than {MOST_SHAPES_OF_A_COMPONENT} shapes",
+                f"search it on disk with 'pipeline run -p start={shape}'",
+            )
+        if outcome == CLOSED:
+            locked.update(text_of(joints) for joints in component)
+    return {"locked": sorted(locked)}
+
+
+def count_block(rule: Rule | None, n: int, edges: int, block: int, blocks: int) -> Result:
+    """Generate every shape that begins with every ``blocks``-th prefix.
+
+    Parameters
+    ----------
+    rule : Rule or None
+        None: shapes are counted, stuck ones are not looked for.
+
+    Returns
+    -------
+    dict
+        ``shapes``: how many; ``bends``: how many for each number of bends; ``stuck``: the stuck ones; ``nodes``.
+    """
+    empty = np.zeros((1, 1), dtype=np.int32), np.zeros((1, 1), dtype=np.uint64)
+    table = whole_table_for(rule, n) if rule is not None else empty
+    found = np.zeros((FOUND_ROWS, n - 1), dtype=np.uint8)
+    bends = np.zeros(n, dtype=np.int64)
+    shapes = nodes = 0
+    stuck: list[str] = []
+    for prefix in prefixes(edges)[block::blocks]:
+        before = bends.copy()
+        more, count, looked_at = count_shapes(prefix, n, *table, rule is not None, bends, found)
+        if count > found.shape[0]:
+            found = np.zeros((2 * count, n - 1), dtype=np.uint8)
+            bends = before
+            more, count, looked_at = count_shapes(prefix, n, *table, True, bends, found)
+        shapes += int(more)
+        nodes += int(looked_at)
+        stuck.extend(text_of(joints) for joints in found[:count])
+    return {"shapes": shapes, "bends": bends.tolist(), "stuck": stuck, "nodes": nodes}
+
+
+def load_census_kernels() -> None:
+    """Compile or load all kernels, on next to nothing, before several threads or processes want them at once."""
+    from pipeline.census.rules import swept
+
+    find_stuck(swept, 18, 1, 0, 1)
+    search_components(swept, 3, ["11", "02"])
+    count_block(swept, 3, 1, 0, 1)
