@@ -1,0 +1,145 @@
+"""A census that is stopped, killed, or run elsewhere gives the same result, and does nothing twice."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline import Census
+from pipeline.census import tasks
+from pipeline.census.events import CensusObserver
+from pipeline.executors import Stopped
+from storage.errors import JobError
+from storage.journal import Journal
+
+
+class StopAfter(CensusObserver):
+    """Stops the census after some tasks."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.census: Census | None = None
+        self.done: list[str] = []
+
+    def task_done(self, phase: str, result: dict[str, Any]) -> None:
+        self.done.append(phase)
+        if len(self.done) == self.count:
+            assert self.census is not None
+            self.census.stop()
+
+
+def stopped(path: Path, count: int, n: int = 24, **options: Any) -> None:
+    """Begin a census and stop it after some tasks."""
+    observer = StopAfter(count)
+    census = Census(n, journal=path, observer=observer, **options)
+    observer.census = census
+    with pytest.raises(Stopped):
+        census.run(resume=True)
+
+
+def test_stopping_and_going_on(tmp_path: Path) -> None:
+    expected = Census(24).run()
+    for _ in range(3):
+        stopped(tmp_path / "census", 10)
+    observer = StopAfter(-1)
+    found = Census(24, journal=tmp_path / "census", observer=observer).run(resume=True)
+    assert (found.stuck_shapes, found.locked_shapes, found.nodes) == (
+        expected.stuck_shapes,
+        expected.locked_shapes,
+        expected.nodes,
+    )
+    entries = Journal.open(tmp_path / "census").entries()
+    names = [(entry["phase"], entry["task"]) for entry in entries]
+    assert len(names) == len(set(names))
+    assert len(observer.done) <= len(names) - 30
+
+
+def test_a_finished_census_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = Census(24, journal=tmp_path / "census").run()
+    observer = StopAfter(-1)
+    again = Census(24, journal=tmp_path / "census", observer=observer).run(resume=True)
+    assert observer.done == []
+    assert again.document() | {"seconds": 0} == first.document() | {"seconds": 0}
+
+
+def test_an_exhaustive_census_goes_on(tmp_path: Path) -> None:
+    stopped(tmp_path / "census", 3, n=17, exhaustive=True)
+    found = Census(17, exhaustive=True, journal=tmp_path / "census").run(resume=True)
+    assert found.bends == Census(17, exhaustive=True).run().bends
+
+
+def test_what_exists_is_not_touched_unasked(tmp_path: Path) -> None:
+    Census(12, journal=tmp_path / "census").run()
+    with pytest.raises(JobError, match="--resume"):
+        Census(12, journal=tmp_path / "census").run()
+    with pytest.raises(JobError, match="another one: census=pruned, n=12"):
+        Census(13, journal=tmp_path / "census").run(resume=True)
+    with pytest.raises(JobError, match="another one"):
+        Census(12, exhaustive=True, journal=tmp_path / "census").run(resume=True)
+    assert Census(13, journal=tmp_path / "census").run(overwrite=True).n == 13
+
+
+def test_damaged_lines_are_done_again(tmp_path: Path) -> None:
+    expected = Census(24, journal=tmp_path / "census").run()
+    path = tmp_path / "census" / "finished.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    middle = len(lines) // 2
+    lines[middle] = lines[middle].replace(b'"nodes":', b'"nodes":9', 1)
+    path.write_bytes(b"".join(lines))
+    again = Census(24, journal=tmp_path / "census").run(resume=True)
+    assert again.nodes == expected.nodes
+    assert len(path.read_bytes().splitlines()) == len(lines)
+
+
+@pytest.mark.parametrize("scheduler", ["sync", "threads"])
+def test_the_executor_does_not_matter(scheduler: str) -> None:
+    found = Census(24, scheduler=scheduler, workers=3).run()
+    assert (len(found.stuck_shapes), found.nodes) == (2, Census(24).run().nodes)
+
+
+def test_on_a_cluster() -> None:
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1") as cluster:
+        found = Census(20, scheduler=cluster.scheduler_address).run()
+    assert found.document() | {"seconds": 0} == Census(20).run().document() | {"seconds": 0}
+
+
+@pytest.mark.parametrize("blocks", [1, 7, 500])
+def test_the_split_does_not_matter(blocks: int) -> None:
+    from pipeline.census.prefixes import prefix_edges
+    from pipeline.census.rules import swept
+
+    parts = [tasks.find_stuck(swept, 20, prefix_edges(20, False), block, blocks) for block in range(blocks)]
+    assert sum(part["nodes"] for part in parts) == Census(20).run().nodes
+    counted = [tasks.count_block(swept, 14, 7, block, blocks) for block in range(blocks)]
+    assert sum(part["shapes"] for part in counted) == 148752
+
+
+def test_killed_again_and_again(tmp_path: Path) -> None:
+    expected = Census(25).run()
+    path = tmp_path / "census"
+    command = [sys.executable, "-m", "cli", "census", "--n", "25", "--job", str(path), "--resume", "-q"]
+    kills = 0
+    for delay in (1.0, 1.5, 2.0):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+        before = len(Journal.open(path).entries()) if path.exists() else 0
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and process.poll() is None:
+            if (path / "finished.jsonl").exists() and len(Journal.open(path).entries()) > before:
+                break
+            time.sleep(0.02)
+        time.sleep(delay / 10)
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+            kills += 1
+        process.wait()
+    assert kills >= 2
+    found = Census(25, journal=path).run(resume=True)
+    assert found.document() | {"seconds": 0} == expected.document() | {"seconds": 0}

@@ -1,0 +1,123 @@
+"""Journals: what is whole counts, what is damaged does not, and only one process writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storage.errors import CorruptJob, JobError, JobLocked
+from storage.journal import DESCRIPTION, ENTRIES, Journal
+
+WHAT = {"census": "pruned", "n": 12}
+
+
+def filled(path: Path, count: int = 5) -> list[dict[str, int]]:
+    """Make a journal with some entries."""
+    entries = [{"task": number, "result": number * number} for number in range(count)]
+    journal = Journal.create(path, WHAT, {})
+    with journal.lock(), journal.writer() as writer:
+        for entry in entries:
+            writer.add(entry)
+    return entries
+
+
+def test_what_is_added_is_read(tmp_path: Path) -> None:
+    entries = filled(tmp_path / "journal")
+    journal = Journal.open(tmp_path / "journal")
+    assert journal.description == WHAT
+    assert journal.entries() == entries
+
+
+def test_a_line_that_was_cut_off_counts_as_not_written(tmp_path: Path) -> None:
+    entries = filled(tmp_path / "journal")
+    path = tmp_path / "journal" / ENTRIES
+    whole = path.read_bytes()
+    last = whole.rstrip(b"\n").rfind(b"\n") + 1
+    for end in range(last, len(whole)):
+        path.write_bytes(whole[:end])
+        assert Journal.open(tmp_path / "journal").entries() == entries[:-1]
+    journal = Journal.open(tmp_path / "journal")
+    with journal.lock(), journal.writer() as writer:
+        writer.add(entries[-1])
+    assert path.read_bytes() == whole
+
+
+@given(place=st.integers(0, 10_000), bit=st.integers(0, 7))
+def test_a_flipped_bit_never_changes_an_entry(place: int, bit: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("flipped") / "journal"
+    entries = filled(path, 3)
+    data = bytearray((path / ENTRIES).read_bytes())
+    data[place % len(data)] ^= 1 << bit
+    (path / ENTRIES).write_bytes(bytes(data))
+    left = Journal.open(path).entries()
+    # A line break that vanishes takes the line behind it along.
+    assert 1 <= len(left) < 3 or left == entries
+    assert all(entry in entries for entry in left)
+
+
+@given(place=st.integers(0, 10_000), bit=st.integers(0, 7))
+def test_a_flipped_bit_in_the_description_is_noticed(
+    place: int, bit: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("flipped") / "journal"
+    filled(path, 0)
+    data = bytearray((path / DESCRIPTION).read_bytes())
+    data[place % len(data)] ^= 1 << bit
+    (path / DESCRIPTION).write_bytes(bytes(data))
+    try:
+        description = Journal.open(path).description
+    except (CorruptJob, JobError):
+        return
+    assert description == WHAT
+
+
+def test_a_newer_version_is_refused(tmp_path: Path) -> None:
+    from storage.metadata import read_document, write_document
+
+    filled(tmp_path / "journal")
+    path = tmp_path / "journal" / DESCRIPTION
+    document = read_document(path, sealed=True)
+    document["attributes"]["journal_version"] = 99
+    write_document(path, document)
+    with pytest.raises(JobError, match="version 99"):
+        Journal.open(tmp_path / "journal")
+
+
+def test_one_process_writes(tmp_path: Path) -> None:
+    filled(tmp_path / "journal")
+    first, second = Journal.open(tmp_path / "journal"), Journal.open(tmp_path / "journal")
+    with first.lock(), pytest.raises(JobLocked), second.lock():
+        pass
+
+
+def test_other_things_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("x")
+    with pytest.raises(JobError, match="exists"):
+        Journal.create(tmp_path / "mine", WHAT, {})
+    with pytest.raises(JobError, match="left alone"):
+        Journal.remove(tmp_path / "mine")
+    with pytest.raises(JobError, match="no census"):
+        Journal.open(tmp_path / "mine")
+    assert (tmp_path / "mine" / "thesis.tex").read_text() == "x"
+
+
+def test_removing(tmp_path: Path) -> None:
+    filled(tmp_path / "journal")
+    Journal.remove(tmp_path / "journal")
+    assert list(tmp_path.iterdir()) == []
+    Journal.remove(tmp_path / "journal")
+
+
+def test_lost_entries_are_no_error(tmp_path: Path) -> None:
+    filled(tmp_path / "journal")
+    (tmp_path / "journal" / ENTRIES).unlink()
+    journal = Journal.open(tmp_path / "journal")
+    assert journal.entries() == []
+    with journal.lock(), journal.writer() as writer:
+        writer.add({"task": 0})
+    assert json.loads((tmp_path / "journal" / ENTRIES).read_text().split(" ", 1)[1]) == {"task": 0}
