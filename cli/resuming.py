@@ -43,7 +43,7 @@ def one_of(ctx: click.Context, resume: bool, overwrite: bool) -> tuple[bool, boo
 
 
 class Stop:
-    """Whether and how a stop was asked for.
+    """Whether and how a stop was asked for, and who is told.
 
     Attributes
     ----------
@@ -53,21 +53,32 @@ class Stop:
 
     def __init__(self) -> None:
         self.signal: int | None = None
+        self._ask: Callable[[], None] | None = None
 
     @property
     def exit_code(self) -> int:
         """What a shell reports of a process that a signal ended."""
         return 128 + (self.signal or signal.SIGINT)
 
+    def tell(self, ask: Callable[[], None]) -> None:
+        """Have ``ask`` called when the signal comes, from its handler; at once if it has come already."""
+        self._ask = ask
+        if self.signal is not None:
+            ask()
+
+    def come(self, number: int) -> None:
+        """A signal has come."""
+        self.signal = number
+        if self._ask is not None:
+            self._ask()
+
 
 @contextmanager
-def stopping(ask: Callable[[], None], on_terminal: bool) -> Iterator[Stop]:
+def stopping(on_terminal: bool) -> Iterator[Stop]:
     """While it lasts, the first Ctrl-C or SIGTERM asks for a stop; the second one ends the process at once.
 
     Parameters
     ----------
-    ask : callable
-        Asks for the stop; called from the signal handler.
     on_terminal : bool
         Whether a live display may have hidden the cursor.
     """
@@ -79,8 +90,7 @@ def stopping(ask: Callable[[], None], on_terminal: bool) -> Iterator[Stop]:
                 os.write(2, SHOW_CURSOR + b"\n")
             # Nothing to tidy up: a job is whole after a kill at any instruction.
             os._exit(128 + number)
-        stop.signal = number
-        ask()
+        stop.come(number)
 
     before = {number: signal.signal(number, handle) for number in SIGNALS}
     try:

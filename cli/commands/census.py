@@ -84,13 +84,14 @@ def command(
         raise click.UsageError("with collision static, shapes are counted only; there is nothing to list", ctx)
     resume, overwrite = one_of(ctx, resume, overwrite)
 
-    from cli.census_progress import census_observer
-    from pipeline.census.census import Census
-    from pipeline.executors import Stopped
+    # Signals are caught before the libraries are imported, which takes longer than anything else in a short census.
+    with stopping(is_fancy(sys.stderr)) as stop:
+        from cli.census_progress import census_observer
+        from pipeline.census.census import Census
+        from pipeline.executors import Stopped
 
-    observer = census_observer(progress, quiet)
-    census = Census(n, exhaustive, collision, scheduler, workers, job, observer)
-    with stopping(census.stop, is_fancy(sys.stderr)) as stop:
+        census = Census(n, exhaustive, collision, scheduler, workers, job, observer := census_observer(progress, quiet))
+        stop.tell(census.stop)
         try:
             with observer:
                 result = census.run(resume, overwrite, command_given(ctx))

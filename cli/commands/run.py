@@ -99,28 +99,29 @@ def command(
     if verbose and quiet:
         raise click.UsageError("-v and -q exclude each other", ctx)
     resume, overwrite = one_of(ctx, resume, overwrite)
-    space, bound = searched_space(ctx, puzzle, parameter, n, max_depth)
+    # Signals are caught before the libraries are imported, which takes a second.
+    with stopping(is_fancy(sys.stderr)) as stop:
+        space, bound = searched_space(ctx, puzzle, parameter, n, max_depth)
 
-    from cli.progress import observer_for
-    from pipeline.search import Search
-    from pipeline.settings import Settings
-    from pipeline.spaces.registry import short_name
-
-    path = job if job is not None else jobs_dir / short_name(space)
-    observer = observer_for(path, settings["memory"], progress=progress, verbose=verbose, quiet=quiet)
-    search = Search(space, path, Settings(max_depth=bound, **settings), observer)
-
-    if not verbose:
-        # A lost cluster is reported in one line; distributed would add its own tracebacks.
-        logging.getLogger("distributed.client").addFilter(lambda record: False)
-
-    def ask() -> None:
-        observer.stopping = True
-        search.stop()
-
-    with stopping(ask, is_fancy(sys.stderr)) as stop:
+        from cli.progress import observer_for
         from pipeline.executors import Stopped
+        from pipeline.search import Search
+        from pipeline.settings import Settings
+        from pipeline.spaces.registry import short_name
 
+        path = job if job is not None else jobs_dir / short_name(space)
+        observer = observer_for(path, settings["memory"], progress=progress, verbose=verbose, quiet=quiet)
+        search = Search(space, path, Settings(max_depth=bound, **settings), observer)
+
+        if not verbose:
+            # A lost cluster is reported in one line; distributed would add its own tracebacks.
+            logging.getLogger("distributed.client").addFilter(lambda record: False)
+
+        def ask() -> None:
+            observer.stopping = True
+            search.stop()
+
+        stop.tell(ask)
         try:
             with observer:
                 table = search.run(resume, overwrite, command_given(ctx))

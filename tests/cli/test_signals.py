@@ -69,10 +69,38 @@ def test_the_second_signal_ends_at_once(monkeypatch):
     asked = []
     monkeypatch.setattr(os, "_exit", end)
     before = signal.getsignal(signal.SIGINT)
-    with stopping(lambda: asked.append(True), on_terminal=False) as stop:
+    with stopping(on_terminal=False) as stop:
+        stop.tell(lambda: asked.append(True))
         os.kill(os.getpid(), signal.SIGINT)
         assert stop.exit_code == 130
         with pytest.raises(SystemExit, match="143"):
             os.kill(os.getpid(), signal.SIGTERM)
     assert asked == [True]
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_signal_that_comes_early_is_not_forgotten():
+    asked = []
+    with stopping(on_terminal=False) as stop:
+        os.kill(os.getpid(), signal.SIGTERM)
+        stop.tell(lambda: asked.append(True))
+    assert asked == [True]
+    assert stop.exit_code == 143
+
+
+def test_a_stop_while_libraries_are_imported(start):
+    search = start(*SEARCH)
+    _wait_for_library(search.pid)
+    search.send_signal(signal.SIGTERM)
+    _, notes = search.communicate(timeout=60)
+    assert search.returncode == 143, notes
+    assert shlex.split(notes.splitlines()[-1])[-1] == "--resume"
+
+
+def _wait_for_library(process: int) -> None:
+    """Wait until a process has loaded numpy's shared library, and so is in the middle of its imports."""
+    for _ in range(6000):
+        if "numpy" in Path(f"/proc/{process}/maps").read_text(errors="replace"):
+            return
+        time.sleep(0.005)
+    raise AssertionError("numpy does not come")
