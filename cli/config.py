@@ -12,6 +12,7 @@ import click
 from storage.errors import InvalidInput
 
 PARAMETERS = "cli.config.parameters"
+MOST_BYTES = 1 << 20
 NOT_IN_FILES = {"help", "config", "parameter"}
 
 
@@ -23,9 +24,15 @@ def read_config(path: Path) -> dict[str, Any]:
     InvalidInput
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        with open(path, "rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise InvalidInput(f"{path} has more than {MOST_BYTES} bytes, too many for a configuration")
+        return tomllib.loads(content.decode())
     except OSError as error:
         raise InvalidInput(f"the configuration {path} cannot be read ({error.strerror or error})") from error
+    except RecursionError as error:
+        raise InvalidInput(f"the configuration {path} is nested too deeply") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInput(f"the configuration {path} is not TOML: {error}") from error
 

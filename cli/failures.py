@@ -16,6 +16,7 @@ from storage.errors import InvalidInput, OutOfBudget, PipelineError
 
 FAILED = 1
 INTERRUPTED = 130
+LONGEST_MESSAGE = 1000
 
 
 class Ended(Exception):
@@ -38,9 +39,12 @@ def one_line(text: str) -> str:
 
 
 def report(message: str) -> None:
-    """Write an error to standard error."""
+    """Write an error to standard error; of one that repeats very long input, the beginning and the end."""
+    line = one_line(message)
+    if len(line) > LONGEST_MESSAGE:
+        line = f"{line[: LONGEST_MESSAGE // 2]} ... {line[-LONGEST_MESSAGE // 2 :]}"
     with suppress(OSError):
-        click.echo(f"error: {one_line(message)}", err=True)
+        click.echo(f"error: {line}", err=True)
 
 
 def guarded(action: Callable[[], Any]) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cli.failures import one_line
 from cli.sizes import duration
 from cli.tables import print_table
 from storage.sizes import size
@@ -65,7 +66,7 @@ def print_overview(document: dict[str, Any]) -> None:
         "format": f"{document['format_version']}, keys of version {document['key_version']}",
     }
     for name, value in facts.items():
-        click.echo(f"{name:<12}{value}")
+        click.echo(f"{name:<12}{one_line(str(value))}")
     click.echo()
     _print_levels(document["levels"])
     if len(document["levels"]) == 1 and isinstance(document["levels"][0]["partitions"], list):

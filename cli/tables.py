@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import click
 
+from cli.failures import one_line
 from cli.streams import colour_wanted, is_fancy
 
 Cell = str | int
@@ -29,7 +30,8 @@ def print_table(names: Sequence[str], rows: Sequence[Sequence[Cell]], footer: Se
         all(not isinstance(row[column], str) or _is_number(row[column]) for row in everything)
         for column in range(len(names))
     ]
-    texts = [[str(cell) for cell in row] for row in everything]
+    # A job may say anything of itself, and so may names of files.
+    texts = [[one_line(str(cell)) for cell in row] for row in everything]
     if is_fancy(sys.stdout):
         _draw(names, texts[: len(rows)], right, texts[-1] if footer else None)
     else:

@@ -10,9 +10,10 @@ from typing import Literal
 from pipeline.checking import check_manifest, check_partition
 from pipeline.spaces.contract import StateSpace
 from storage.errors import CorruptJob, CorruptSpill
-from storage.job import DAMAGED, LEVELS, WORK, Job
+from storage.job import DAMAGED, LEVEL_NAME, LEVELS, WORK, Job
 from storage.ledger import ESSENTIAL, summary_of
 from storage.metadata import read_group
+from storage.partition import MOST_MISSING
 from storage.working import WorkingLevel
 
 What = Literal["ledger", "work", "manifest", "partition", "plan", "spill", "working partition"]
@@ -72,13 +73,15 @@ def examine(space: StateSpace, job: Job) -> Iterator[LevelCheck | Damage]:
 
 def levels_expected(job: Job) -> int:
     """Levels that are there, in whatever condition, or that the ledger misses."""
-    found = [int(entry.name) for entry in (job.path / LEVELS).iterdir() if entry.name.isdigit() and len(entry.name) < 9]
+    found = sorted(int(entry.name) for entry in (job.path / LEVELS).iterdir() if LEVEL_NAME.fullmatch(entry.name))
     try:
         ledger = job.ledger()
         entered = 0 if ledger is None else len(ledger.committed)
     except CorruptJob:
         entered = 0
-    return max(max(found, default=-1) + 1, entered)
+    # A name alone is no reason to look for millions of levels before it.
+    believable = [depth for depth in found if depth < len(found) + entered + MOST_MISSING]
+    return max(max(believable, default=-1) + 1, entered)
 
 
 def _examine_groups(job: Job) -> Iterator[Damage]:
@@ -139,7 +142,7 @@ def _compare_with_ledger(job: Job, depth: int) -> None:
 def _examine_work(job: Job) -> Iterator[Damage]:
     """What is finished of the level that is being made; a search that is running may take it away meanwhile."""
     for entry in sorted((job.path / WORK).glob("[0-9]*")):
-        if entry.name.isdigit() and entry.is_dir():
+        if LEVEL_NAME.fullmatch(entry.name) and entry.is_dir() and not entry.is_symlink():
             yield from _examine_working_level(job, job.working_level(int(entry.name)))
 
 
@@ -152,6 +155,10 @@ def _examine_working_level(job: Job, work: WorkingLevel) -> Iterator[Damage]:
     except DAMAGED as error:
         message = f"the plan {place} ({work.plan_path}) is damaged ({error})"
         yield Damage("plan", message, work.plan_path, work.depth)
+    for directory in (work.path / "spills", work.partitions):
+        if directory.is_symlink():
+            yield Damage("plan", f"{directory}, {place} is a link, and a job has none", directory, work.depth)
+            return
     if (work.path / "spills").is_dir():
         spills = work.spills()
         for path in spills.files():
@@ -163,7 +170,7 @@ def _examine_working_level(job: Job, work: WorkingLevel) -> Iterator[Damage]:
             except FileNotFoundError:
                 continue
     for path in sorted(work.partitions.glob("[0-9]*")):
-        if not path.name.isdigit():
+        if not LEVEL_NAME.fullmatch(path.name):
             continue
         try:
             work.read_record(path.name)

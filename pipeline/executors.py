@@ -1,4 +1,4 @@
-"""Where tasks run: in this thread, on dask's threads, or on a dask.distributed cluster."""
+"""Where tasks run: in this thread, on dask's threads, or on a cluster (:mod:`pipeline.cluster`)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from importlib import import_module
 from types import TracebackType
 from typing import Any, Self
 
-from storage.errors import InvalidInput, PipelineError
+from pipeline.settings import Tls
+from storage.errors import InvalidInput
 
 
 class Stopped(Exception):
     """The user asked for a stop; what is on disk is whole."""
 
 
+# A function and its arguments, of which the first is the state space if there is one.
 Task = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
@@ -136,73 +138,7 @@ class ThreadExecutor(Executor):
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-class ClusterExecutor(Executor):
-    """A dask.distributed cluster whose workers see the job directory under the same path.
-
-    Parameters
-    ----------
-    address : str
-        Of the scheduler, such as ``tcp://127.0.0.1:8786``.
-
-    Raises
-    ------
-    InvalidInput
-        If nothing answers there, or the cluster has no worker.
-    """
-
-    shares_memory = False
-
-    def __init__(self, address: str) -> None:
-        from distributed import Client
-
-        try:
-            self._client = Client(address, timeout=10)
-        except (OSError, ValueError, TimeoutError) as error:
-            raise InvalidInput(
-                f"no dask scheduler answers at {address!r}",
-                "start one with 'dask scheduler', or use --scheduler threads",
-            ) from error
-        threads = sum(self._client.nthreads().values())
-        if not threads:
-            self._client.close()
-            raise InvalidInput(f"the cluster at {address} has no workers", "start some with 'dask worker'")
-        super().__init__(threads)
-        self._address = address
-
-    def run(self, tasks: Sequence[Task], done: Callable[[Any], None]) -> None:
-        from distributed import KilledWorker, as_completed
-        from distributed.client import FutureCancelledError
-
-        futures = [self._client.submit(function, *arguments, pure=False) for function, arguments in tasks]
-        waiting = set(futures)
-        try:
-            while waiting:
-                self.check()
-                try:
-                    for future in as_completed(list(waiting), timeout=0.5):
-                        waiting.discard(future)
-                        done(future.result())
-                        self.check()
-                except TimeoutError:
-                    continue
-        except (FutureCancelledError, KilledWorker) as error:
-            raise PipelineError(
-                f"the cluster at {self._address} was lost ({type(error).__name__})", "resume the job when it is back"
-            ) from error
-        except BaseException:
-            self._client.cancel(list(waiting))
-            raise
-
-    def prepare(self, load: Callable[[], None]) -> None:
-        # One after the other: worker processes of a machine share numba's cache.
-        for worker in self._client.nthreads():
-            self._client.run(load, workers=[worker])
-
-    def close(self) -> None:
-        self._client.close()
-
-
-def make_executor(scheduler: str, workers: int) -> Executor:
+def make_executor(scheduler: str, workers: int, tls: Tls | None = None) -> Executor:
     """Executor for ``threads``, ``sync``, or the address of a dask.distributed scheduler.
 
     Raises
@@ -215,7 +151,9 @@ def make_executor(scheduler: str, workers: int) -> Executor:
     if scheduler == "threads":
         return ThreadExecutor(workers)
     if ":" in scheduler:
-        return ClusterExecutor(scheduler)
+        from pipeline.cluster import ClusterExecutor
+
+        return ClusterExecutor(scheduler, tls)
     raise InvalidInput(
         f"there is no scheduler {scheduler!r}", "use threads, sync, or an address such as tcp://host:8786"
     )

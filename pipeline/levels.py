@@ -10,14 +10,26 @@ import numpy as np
 from pipeline.budget import Budget
 from pipeline.events import Observer, PassProgress
 from pipeline.executors import Executor
-from pipeline.passes.expand import expand
+from pipeline.passes.expand import ExpandTask, expand
 from pipeline.passes.merge import merge, partition_name
 from pipeline.plan import LevelPlan
 from pipeline.spaces.contract import Keys, StateSpace
+from storage.errors import CorruptSpill
 from storage.level import Level
 from storage.manifest import PartitionRecord
 from storage.spill import MemorySpills, Receipt, Spills
 from storage.working import WorkingLevel
+
+RECEIPT = ("keys", "generated", "spilled", "forward", "backward")
+
+
+def _check_receipt(work: WorkingLevel, task: ExpandTask, receipt: Receipt | None) -> None:
+    """Make sure that a receipt from the disk is one of this task."""
+    if receipt is not None and (set(receipt) != set(RECEIPT) or receipt["keys"] != task.stop - task.start):
+        raise CorruptSpill(
+            f"the spill file of task {task.number} of level {work.depth} is of another task ({work.path})",
+            "remove that directory and resume the job",
+        )
 
 
 class LevelMaker:
@@ -41,6 +53,7 @@ class LevelMaker:
     def spills(self, work: WorkingLevel, plan: LevelPlan) -> Spills:
         """Where the spills of a level go: to memory if they fit and no task's are on disk already."""
         disk = work.spills()
+        disk.check_partitions(plan.partitions)
         started_on_disk = any(disk.receipt(task.number) is not None for task in plan.tasks)
         if self._executor.shares_memory and self._budget.fits(plan.expected_spill) and not started_on_disk:
             if self._arena is None:
@@ -55,6 +68,8 @@ class LevelMaker:
     def expand(self, work: WorkingLevel, frontier: Level, plan: LevelPlan, spills: Spills) -> Receipt:
         """Run the expand pass; returns the sums of the receipts of all tasks."""
         receipts = {task.number: spills.receipt(task.number) for task in plan.tasks}
+        for task in plan.tasks:
+            _check_receipt(work, task, receipts[task.number])
         finished = [receipt for receipt in receipts.values() if receipt is not None]
         progress = PassProgress(work.depth, "expand", frontier.manifest.keys)
         for receipt in finished:
@@ -80,8 +95,7 @@ class LevelMaker:
                 self._advance(progress, receipt["keys"], receipt["generated"], receipt["spilled"])
 
         self._executor.run(tasks, done)
-        names = ("keys", "generated", "spilled", "forward", "backward")
-        return {name: sum(receipt[name] for receipt in finished) for name in names}
+        return {name: sum(receipt[name] for receipt in finished) for name in RECEIPT}
 
     def merge(
         self, work: WorkingLevel, plan: LevelPlan, spills: Spills, totals: Receipt, earlier: Sequence[Level]

@@ -9,7 +9,7 @@ import numpy as np
 from pipeline.spaces.contract import State, StateSpace
 from pipeline.spaces.registry import make_space
 from storage.attributes import writer_of
-from storage.errors import InvalidInput, JobError
+from storage.errors import CorruptJob, InvalidInput, JobError
 from storage.job import Job
 from storage.level import Level
 
@@ -20,16 +20,22 @@ def space_of(job: Job) -> StateSpace:
     Raises
     ------
     JobError
-        If this version of the program builds the keys of that space differently.
+        If there is no such space, or this version of the program builds its keys differently.
     """
     description = job.attributes["space"]
-    space = make_space(description["name"], description["parameters"])
+    try:
+        space = make_space(description["name"], description["parameters"])
+    except InvalidInput as error:
+        raise JobError(f"{job.path} searches what this program does not know: {error.message}", error.remedy) from error
     if description.get("key_version") != space.layout.version:
         raise JobError(
             f"{job.path} has keys of version {description.get('key_version')}, "
             f"and this program has keys of version {space.layout.version}",
             f"use {writer_of(job.attributes) or 'the version of the program'}, which wrote it",
         )
+    layout = {"field_bits": space.layout.field_bits, "mask_bits": space.layout.mask_bits}
+    if layout != {name: description[name] for name in layout}:
+        raise JobError(f"{job.path} says of its keys what no version of the program says", "restore it from a copy")
     return space
 
 
@@ -55,13 +61,21 @@ def level_with_arrays(job: Job, depth: int) -> Level:
     return level
 
 
+def _state_of(space: StateSpace, level: Level, key: int) -> State:
+    """State of a key that was read from a level."""
+    try:
+        return space.state_of(key)
+    except InvalidInput as error:
+        raise CorruptJob(f"level {level.manifest.depth} ({level.path}): {error.message}") from error
+
+
 def first_states(space: StateSpace, level: Level, count: int) -> Iterator[State]:
     """The states with the smallest keys of a level."""
     left = count
     for partition in level.manifest.partitions:
         for block in level.read(partition, 0, min(left, partition.keys)):
             for key in block.tolist():
-                yield space.state_of(key)
+                yield _state_of(space, level, key)
             left -= block.size
         if left <= 0:
             return
@@ -80,7 +94,7 @@ def sample_states(space: StateSpace, level: Level, count: int, seed: int = 0) ->
             for block in level.read(partition, 0, int(inside[-1]) + 1):
                 here = inside[(inside >= position) & (inside < position + block.size)] - position
                 for key in block[here].tolist():
-                    yield space.state_of(key)
+                    yield _state_of(space, level, key)
                 position += block.size
         start += partition.keys
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 from pipeline.budget import Budget
 from pipeline.events import Observer
@@ -159,16 +160,25 @@ class LevelLoop:
 
     def _plan(self, work: WorkingLevel, frontier: Level, exhaustive: bool) -> LevelPlan:
         stored = work.plan()
-        if stored is not None:
-            plan = LevelPlan.from_json(stored)
-        else:
-            # What a killed process left of another plan's tasks must not be taken for those of this one.
+        plan = self._stored_plan(stored, frontier, exhaustive) if stored is not None else None
+        begun = plan is not None
+        if plan is None:
+            # What was made by another plan must not be taken for what belongs to this one.
             work.discard()
             before = frontier.manifest
             repetition = before.spilled / before.generated if before.generated else 1.0
             plan = make_plan(self._space, frontier, self._budget, exhaustive, repetition)
         in_memory = self._executor.shares_memory and self._budget.fits(plan.expected_spill)
         self._room.begin(work, plan, in_memory)
-        if stored is None:
+        if not begun:
             work.save_plan(plan.to_json())
+        return plan
+
+    def _stored_plan(self, stored: dict[str, Any], frontier: Level, exhaustive: bool) -> LevelPlan | None:
+        """The plan that an earlier run made; None if it is damaged."""
+        try:
+            plan = LevelPlan.from_json(stored)
+            plan.check(frontier.manifest, exhaustive, self._space.layout.mask_bits)
+        except ValueError:
+            return None
         return plan

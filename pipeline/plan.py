@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from math import ceil
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field, TypeAdapter, ValidationError
 
 from pipeline.budget import Budget
 from pipeline.passes.duplicates import join_duplicates
 from pipeline.passes.expand import ExpandTask
 from pipeline.spaces.contract import Keys, StateSpace
 from storage.level import Level
+from storage.manifest import Manifest
 from storage.partition import CHUNK_KEYS
 
 # Enough tasks to even out their times; each costs a few milliseconds of its own.
@@ -41,9 +45,9 @@ class LevelPlan:
     """
 
     tasks: tuple[ExpandTask, ...]
-    splitters: tuple[int, ...]
+    splitters: tuple[Annotated[int, Field(ge=0, lt=2**64)], ...]
     exhaustive: bool
-    expected_spill: int
+    expected_spill: Annotated[int, Field(ge=0, le=2**62)]
 
     @property
     def partitions(self) -> int:
@@ -55,14 +59,61 @@ class LevelPlan:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, entry: dict[str, Any]) -> LevelPlan:
-        """Inverse of :meth:`to_json`."""
-        return cls(
-            tuple(ExpandTask(**task) for task in entry["tasks"]),
-            tuple(entry["splitters"]),
-            entry["exhaustive"],
-            entry["expected_spill"],
-        )
+    def from_json(cls, entry: Any) -> LevelPlan:
+        """Inverse of :meth:`to_json`.
+
+        Raises
+        ------
+        ValueError
+            If the entry is not what that makes.
+        """
+        plan = _checked_plan(entry)
+        if any(low >= high for low, high in pairwise(plan.splitters)):
+            raise ValueError("the splitters do not ascend")
+        if [task.number for task in plan.tasks] != list(range(len(plan.tasks))):
+            raise ValueError("the tasks are not numbered one by one")
+        return plan
+
+    def check(self, frontier: Manifest, exhaustive: bool, mask_bits: int) -> None:
+        """Make sure that this is a plan for the level after a frontier.
+
+        Parameters
+        ----------
+        frontier : Manifest
+        exhaustive : bool
+            Whether it must generate all neighbours.
+        mask_bits : int
+            Width of the move mask: keys that differ there alone belong to the same partition.
+
+        Raises
+        ------
+        ValueError
+            If a key belongs to no task or to two, or the plan could part equal states or miss some.
+        """
+        if exhaustive and not self.exhaustive:
+            raise ValueError("some neighbours would not be generated")
+        if any(splitter % (1 << mask_bits) for splitter in self.splitters):
+            raise ValueError("a splitter has a move mask")
+        places = iter(self.tasks)
+        for number, partition in enumerate(frontier.partitions):
+            position = 0
+            while position < partition.keys:
+                task = next(places, None)
+                if task is None or (task.partition, task.start) != (number, position) or task.stop <= position:
+                    raise ValueError(f"no task begins at key {position} of partition {partition.name}")
+                position = task.stop
+            if position > partition.keys:
+                raise ValueError(f"a task ends behind the last key of partition {partition.name}")
+        if next(places, None) is not None:
+            raise ValueError("there are tasks for more keys than there are")
+
+
+def _checked_plan(entry: Any) -> LevelPlan:
+    try:
+        return TypeAdapter(LevelPlan).validate_json(json.dumps(entry), strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
 
 
 def make_plan(space: StateSpace, frontier: Level, budget: Budget, exhaustive: bool, repetition: float) -> LevelPlan:
@@ -107,6 +158,7 @@ def _tasks(frontier: Level, budget: Budget) -> tuple[ExpandTask, ...]:
     size = min(max(size, SMALLEST_TASK), max(LARGEST_TASK, budget.buffer_keys // 4))
     tasks: list[ExpandTask] = []
     for number, partition in enumerate(frontier.manifest.partitions):
+        frontier.check_presence(partition)
         # Equal pieces; of whole chunks if they are larger than one, so that no two tasks decode the same chunk.
         step = ceil(partition.keys / ceil(partition.keys / size))
         if step > CHUNK_KEYS:

@@ -15,7 +15,7 @@ DISTRIBUTIONS = ("frontier-pipeline", "numpy", "numba", "zarr", "blosc2", "dask"
 def provenance(command: str | None) -> dict[str, Any]:
     """Versions of everything that matters, the command (that of this process unless given) and the time."""
     versions = {"python": platform.python_version()}
-    versions.update({name: _version(name) for name in DISTRIBUTIONS})
+    versions.update({name: version_of(name) for name in DISTRIBUTIONS})
     return {
         "versions": versions,
         "command": command if command is not None else " ".join(sys.argv),
@@ -23,7 +23,8 @@ def provenance(command: str | None) -> dict[str, Any]:
     }
 
 
-def _version(distribution: str) -> str:
+def version_of(distribution: str) -> str:
+    """Version of an installed distribution."""
     with suppress(PackageNotFoundError):
         return version(distribution)
     return "unknown"

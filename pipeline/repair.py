@@ -19,11 +19,12 @@ from pipeline.settings import Settings
 from pipeline.spaces.contract import StateSpace
 from storage.durable import make_directories, remove, remove_orphans
 from storage.errors import CorruptJob
-from storage.job import DAMAGED, WORK, Job, writing
+from storage.job import DAMAGED, LEVEL_NAME, LEVELS, WORK, Job, writing
 from storage.ledger import ESSENTIAL, summary_of
 from storage.level import Level
 from storage.manifest import Manifest, PartitionRecord, hexadecimal
 from storage.partition import read_facts, read_loosely
+from storage.reading import remove_links
 from storage.spill import SelectedSpills
 from storage.working import WorkingLevel
 
@@ -75,6 +76,9 @@ def repair(
     load_kernels(space)
     budget = divide(memory or available_memory() // 2, resident_bytes(), available_workers())
     with ThreadExecutor(budget.workers) as executor, job.lock(tell), writing(job.path):
+        # The program makes none; what they stand for counts as missing.
+        remove_links(job.path / LEVELS)
+        remove_links(job.path / WORK)
         remove_orphans(job.path)
         try:
             yield from _Repairer(space, job, executor, budget).run()
@@ -165,7 +169,7 @@ class _Repairer:
         records = []
         path = self._job.level_path(depth)
         for entry in sorted(path.iterdir()) if path.is_dir() else []:
-            if entry.is_dir() and entry.name.isdigit():
+            if entry.is_dir() and LEVEL_NAME.fullmatch(entry.name):
                 try:
                     records.append(read_facts(entry, self._job.sealed).record)
                 except DAMAGED:

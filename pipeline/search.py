@@ -91,7 +91,7 @@ class Search:
         self._refuse_early(resume, overwrite)
         workers = self.settings.workers or available_workers()
         try:
-            with make_executor(self.settings.scheduler, workers) as executor:
+            with make_executor(self.settings.scheduler, workers, self.settings.tls) as executor:
                 self._executor = executor
                 if self._stop_wanted:
                     executor.stop.set()

@@ -3,7 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
+
+
+@dataclass(frozen=True)
+class Tls:
+    """Files for an encrypted connection to a cluster; what is not given is left to dask's own configuration.
+
+    Attributes
+    ----------
+    ca : Path, optional
+        Certificates of the authorities that are trusted.
+    cert, key : Path, optional
+        Certificate and private key to show to the scheduler and the workers.
+    """
+
+    ca: Path | None = None
+    cert: Path | None = None
+    key: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -26,6 +44,8 @@ class Settings:
         Quota of the job's directory in bytes, spills included; all that the disk has unless given.
     force : bool
         Begin levels that are not expected to fit on the disk or into the quota.
+    tls : Tls
+        For a cluster.
     """
 
     memory: int | None = None
@@ -35,3 +55,4 @@ class Settings:
     keep: Literal["all", "frontier"] = "all"
     max_disk: int | None = None
     force: bool = False
+    tls: Tls = Tls()

@@ -13,13 +13,14 @@ import numpy as np
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.core.common import parse_named_configuration
 
+from storage.attributes import CODEC
 from storage.gaps import decode, encode
 
 if TYPE_CHECKING:
     from zarr.core.array_spec import ArraySpec
     from zarr.core.buffer import Buffer, NDBuffer
 
-NAME = "pipeline.sorted-keys"
+NAME = CODEC
 
 
 @dataclass(frozen=True)

@@ -82,3 +82,9 @@ class Mismatch(PipelineError):
     """A count differs from a known one."""
 
     exit_code = 7
+
+
+class ClusterError(PipelineError):
+    """The cluster was lost, or its workers are not the same program."""
+
+    exit_code = 8

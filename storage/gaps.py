@@ -35,6 +35,10 @@ LARGEST_GAP_BYTES = 10
 MOST_FIELD_BITS = 32
 # Bytes of the header of a Blosc2 chunk.
 SMALLEST_CHUNK = 32
+# What that header says of every chunk that is written here: how it is laid out (flags), bytes of a value, filters and
+# their settings, codec and its settings. Any other may make Blosc2 look for a plugin and load it.
+_EXTENDED, _ZSTD = 0b101, 5
+_SPECIAL_VALUES = (0x00, 0x10)  # none, or nothing but zeros
 
 # Blosc2 keeps the interpreter locked while it works unless it is told otherwise.
 blosc2.set_releasegil(True)
@@ -102,6 +106,18 @@ def _join(data, gap_bytes, field_bits, planes, values, out):
             fields |= np.uint64(data[gap_bytes + plane * values + i]) << np.uint64(8 * plane)
         out[i] = (previous << shift) | fields
     return position == gap_bytes
+
+
+def _is_plain(chunk: memoryview) -> bool:
+    """Whether a Blosc2 chunk is compressed with zstd alone, by its header."""
+    return (
+        chunk[2] & _EXTENDED == _EXTENDED
+        and chunk[3] == 1
+        and not any(chunk[16:22])
+        and chunk[22] == _ZSTD
+        and not any(chunk[23:31])
+        and chunk[31] in _SPECIAL_VALUES
+    )
 
 
 @numba.njit(nogil=True, cache=True)

@@ -9,7 +9,6 @@ below ``work`` and can be deleted at any time without loss of more than the work
 from __future__ import annotations
 
 import errno
-import json
 import os
 import re
 import shutil
@@ -20,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from storage.attributes import DISTRIBUTION, checked_attributes, writer_of
+from storage.attributes import DISTRIBUTION, JobAttributes, checked, writer_of
 from storage.durable import (
     TEMPORARY_SUFFIX,
     make_directories,
@@ -36,6 +35,7 @@ from storage.level import Level
 from storage.lock import JobLock
 from storage.manifest import Manifest
 from storage.metadata import group_document, read_document, read_group, write_document
+from storage.reading import read_json, refuse_links, remove_links
 from storage.sizes import size
 from storage.working import WorkingLevel
 
@@ -46,6 +46,7 @@ LEVELS = "levels"
 WORK = "work"
 HOLDER = "holder.json"
 QUOTA = "quota"
+LEVEL_NAME = re.compile("[0-9]{4,9}")
 DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError)
 REMEDY = "'pipeline verify --repair' restores it if it can, otherwise take it from a copy or use --overwrite"
 
@@ -81,6 +82,20 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise _unwritable(path, error) from error
+
+
+def format_of(path: Path) -> int:
+    """Format version of the job at ``path``, whatever else is wrong with it.
+
+    Raises
+    ------
+    OSError, ValueError, KeyError, TypeError
+        If there is no job.
+    """
+    version = read_json(path / "zarr.json")["attributes"]["format_version"]
+    if type(version) is not int or version < 1:
+        raise ValueError(f"its format version is {version!r}")
+    return version
 
 
 class Job:
@@ -157,12 +172,13 @@ class Job:
         if not path.exists():
             raise JobError(f"there is no job at {path}", "'pipeline list' shows the jobs")
         try:
-            attributes = json.loads((path / "zarr.json").read_text(encoding="utf-8"))["attributes"]
-            version = int(attributes["format_version"])
-            if version <= FORMAT_VERSION:
-                attributes = checked_attributes(
-                    read_document(path / "zarr.json", version >= SEALED_FORMAT)["attributes"]
-                )
+            version = format_of(path)
+            if version > FORMAT_VERSION:
+                # Whatever its checksum is made of.
+                attributes = read_json(path / "zarr.json")["attributes"]
+            else:
+                attributes = read_document(path / "zarr.json", version >= SEALED_FORMAT)["attributes"]
+                checked(JobAttributes, attributes)
         except PermissionError as error:
             raise JobError(f"{path} cannot be read ({error.strerror})", "check its permissions") from error
         except DAMAGED as error:
@@ -178,6 +194,10 @@ class Job:
             )
         if not (path / LEVELS).is_dir():
             raise CorruptJob(f"the job {path} has lost its directory {LEVELS}", "start it again with --overwrite")
+        try:
+            refuse_links(path / LEVELS, path / WORK)
+        except OSError as error:
+            raise CorruptJob(f"{error.filename} is a link, and a job has none", REMEDY) from error
         return cls(path, attributes)
 
     @staticmethod
@@ -199,9 +219,11 @@ class Job:
         with writing(path):
             if not path.exists() or not any(path.iterdir()):
                 return
-            root = path / "zarr.json"
+            if path.is_symlink():
+                raise JobError(f"{path} is a link and is left alone", "remove it, or choose another place with --job")
             try:
-                recognised = "format_version" in json.loads(root.read_text(encoding="utf-8"))["attributes"]
+                format_of(path)
+                recognised = True
             except DAMAGED:
                 recognised = False
             if not recognised and cls.copy_of_attributes(path) is None:
@@ -240,6 +262,9 @@ class Job:
         """
         lock = JobLock(self.path / "zarr.json", self.path / WORK / HOLDER, tell, pause, lost)
         with writing(self.path):
+            if (self.path / WORK).is_symlink():
+                # The program makes none, and what it leads to is not the job's.
+                (self.path / WORK).unlink()
             (self.path / WORK).mkdir(exist_ok=True)
             lock.acquire()
         self._lock = lock
@@ -295,7 +320,7 @@ class Job:
         return sorted(
             int(entry.name)
             for entry in (self.path / LEVELS).iterdir()
-            if entry.name.isdigit() and (entry / "zarr.json").exists()
+            if LEVEL_NAME.fullmatch(entry.name) and (entry / "zarr.json").exists()
         )
 
     def level_path(self, depth: int) -> Path:
@@ -312,6 +337,7 @@ class Job:
         """
         path = self.level_path(depth)
         try:
+            refuse_links(path)
             manifest = Manifest.from_json(read_document(path / "zarr.json", self.sealed)["attributes"])
             if manifest.depth != depth:
                 raise ValueError(f"it is of level {manifest.depth}")
@@ -388,6 +414,8 @@ class Job:
     def sweep(self) -> None:
         """Remove what a killed process left behind; the job must be locked."""
         with writing(self.path):
+            # The program makes none.
+            remove_links(self.path / WORK)
             remove_orphans(self.path)
             # Of making this job or removing the one before it.
             orphan = re.compile(re.escape(self.path.name) + r"\.[0-9a-f]{8}" + re.escape(TEMPORARY_SUFFIX))
@@ -399,12 +427,12 @@ class Job:
             self._enter(manifests)
             for entry in (self.path / LEVELS).iterdir():
                 if entry.is_dir() and not (entry / "zarr.json").exists():
-                    shutil.rmtree(entry)
+                    remove(entry)
             for manifest in manifests:
                 if not manifest.arrays_kept:
                     self.drop_arrays(manifest.depth)
             for entry in (self.path / WORK).iterdir():
-                if entry.is_dir() and (not entry.name.isdigit() or int(entry.name) != len(manifests)):
+                if entry.is_dir() and entry.name != f"{len(manifests):04d}":
                     shutil.rmtree(entry)
             (self.path / WORK / QUOTA).unlink(missing_ok=True)
             for path in (self.path / WORK).glob("*/partitions/zarr.json"):
@@ -469,6 +497,8 @@ class Job:
             return False
         root = path / "zarr.json"
         with writing(path):
+            if root.is_symlink():
+                root.unlink()
             # The lock of the job is a lock of this file.
             root.touch()
             job = cls(path, attributes)

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from storage.attributes import LedgerAttributes, checked
 from storage.manifest import Manifest
 from storage.metadata import group_document, read_document, write_document
+from storage.reading import refuse_links
 
 # What must agree with the manifest; the rest says how the level was made, which a repair may do in another way.
 ESSENTIAL = ("depth", "keys", "states", "digest", "forward", "exhaustive")
@@ -41,7 +43,9 @@ class Ledger:
         OSError, ValueError, KeyError, TypeError
             If it is missing or damaged.
         """
+        refuse_links(path)
         attributes = read_document(path / "zarr.json", sealed=True)["attributes"]
+        checked(LedgerAttributes, attributes)
         return cls(dict(attributes["job"]), tuple(attributes["committed"]))
 
     def write(self, path: Path) -> None:

@@ -57,6 +57,15 @@ class Level:
         """
         return self._reader(partition).read(start, partition.keys if stop is None else stop)
 
+    def check_presence(self, partition: PartitionRecord) -> None:
+        """Make sure that all chunks of a partition are there, without reading them.
+
+        Raises
+        ------
+        CorruptJob
+        """
+        self._reader(partition).check_presence()
+
     def damage(self, partition: PartitionRecord) -> list[CorruptJob]:
         """What is wrong with each chunk of a partition, or with its metadata; empty if only the whole tells."""
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from storage.attributes import LevelAttributes, PartitionAttributes, checked
 from storage.digest import add_digests
 
 
@@ -48,7 +49,8 @@ class PartitionRecord:
 
     @classmethod
     def from_json(cls, entry: dict[str, Any]) -> PartitionRecord:
-        """Inverse of :meth:`to_json`."""
+        """Inverse of :meth:`to_json`; raises ValueError if the entry is not what that makes."""
+        checked(PartitionAttributes, entry)
         numbers = {name: int(entry[name], 16) for name in ("first", "last", "digest")}
         return cls(**{**{name: entry[name] for name in ("name", "keys", "states", "bytes")}, **numbers})
 
@@ -118,6 +120,7 @@ class Manifest:
 
     @classmethod
     def from_json(cls, entry: dict[str, Any]) -> Manifest:
-        """Inverse of :meth:`to_json`."""
+        """Inverse of :meth:`to_json`; raises ValueError if the entry is not what that makes."""
+        checked(LevelAttributes, entry)
         partitions = tuple(PartitionRecord.from_json(partition) for partition in entry["partitions"])
         return cls(**{**entry, "digest": int(entry["digest"], 16), "partitions": partitions})

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from storage.durable import write_json
+from storage.reading import read_json
 
 CHECKSUM = "checksum"
 
@@ -59,7 +60,7 @@ def read_document(path: Path, sealed: bool) -> Document:
     ValueError
         If it is damaged.
     """
-    document = json.loads(path.read_text(encoding="utf-8"))
+    document = read_json(path)
     if not isinstance(document, dict) or not isinstance(document.get("attributes", {}), dict):
         raise ValueError("it is no metadata of a group or an array")
     attributes = document.setdefault("attributes", {})

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from zarr.codecs import Crc32cCodec
 from zarr.registry import register_codec
 
+from storage.attributes import ArrayDocument, checked
 from storage.codec import NAME, SortedKeysCodec
 from storage.digest import add_digests, digest_of
 from storage.durable import publish, temporary_name
@@ -27,12 +28,17 @@ from storage.gaps import decode, encode
 from storage.manifest import PartitionRecord, hexadecimal
 from storage.metadata import read_document, seal
 from storage.quota import Quota
+from storage.reading import read_file, refuse_links
 
 CHUNK_KEYS = 1 << 20
 # Evenly spaced keys of each partition that its attributes repeat, for estimates that need no chunk.
 SAMPLE_KEYS = 512
 CHECKSUM_BYTES = 4
-LARGEST_CHUNK_KEYS = 1 << 24
+LARGEST_CHUNK_KEYS = 1 << 20
+# No frame of so many keys is larger, whatever they are: ten bytes and four planes for each, and headers.
+# Chunks that are missing are named one by one, up to so many.
+MOST_MISSING = 1000
+LARGEST_CHUNK_BYTES = LARGEST_CHUNK_KEYS * 16
 DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError)
 REMEDY = "'pipeline verify --repair' makes it again if it can, otherwise restore it from a copy or use --overwrite"
 
@@ -42,6 +48,15 @@ register_codec(NAME, SortedKeysCodec)
 
 def _chunk_path(array: Path, chunk: int) -> Path:
     return array / "c" / str(chunk)
+
+
+def _chunks_there(array: Path) -> set[str]:
+    """Names of the chunks of an array that are on disk."""
+    try:
+        refuse_links(array, array / "c")
+        return {entry.name for entry in (array / "c").iterdir()}
+    except OSError:
+        return set()
 
 
 def _encoded(keys: NDArray[np.uint64], field_bits: int) -> tuple[bytes, bytes]:
@@ -59,7 +74,7 @@ def _read_frame(array: Path, chunk: int, expected: str | None) -> bytes:
     ValueError
         If they are damaged, or those of another chunk.
     """
-    data = _chunk_path(array, chunk).read_bytes()
+    data = read_file(_chunk_path(array, chunk), LARGEST_CHUNK_BYTES)
     frame, checksum = data[:-CHECKSUM_BYTES], data[-CHECKSUM_BYTES:]
     if google_crc32c.value(frame).to_bytes(CHECKSUM_BYTES, "little") != checksum:
         raise ValueError("its checksum is wrong")
@@ -109,13 +124,12 @@ def read_facts(path: Path, sealed: bool) -> ArrayFacts:
     ValueError, KeyError, TypeError
         If it is damaged.
     """
+    refuse_links(path, path / "c")
     document = read_document(path / "zarr.json", sealed)
+    checked(ArrayDocument, document)
     attributes = document["attributes"]
     (keys,) = document["shape"]
     (chunk_keys,) = document["chunk_grid"]["configuration"]["chunk_shape"]
-    codec = document["codecs"][0]["name"]
-    if codec != NAME:
-        raise ValueError(f"it is of the codec {codec}")
     if type(chunk_keys) is not int or not 0 < chunk_keys <= LARGEST_CHUNK_KEYS:
         raise ValueError(f"it has chunks of {chunk_keys} keys")
     record = replace(PartitionRecord.from_json(attributes), keys=keys)
@@ -292,6 +306,19 @@ class PartitionReader:
         # Arrays without recorded checksums are read whole before any of it is used.
         self._proven = self._facts.checksums is not None
 
+    def check_presence(self) -> None:
+        """Make sure that there is a file for each chunk: a number of keys is not believed before.
+
+        Raises
+        ------
+        CorruptJob
+        """
+        there = _chunks_there(self._path)
+        missing = next((chunk for chunk in range(self._facts.chunks) if str(chunk) not in there), None)
+        if missing is not None:
+            path = _chunk_path(self._path, missing)
+            raise CorruptJob(f"chunk {missing} of {self._place} ({path}) is missing", REMEDY, path)
+
     def read(self, start: int, stop: int) -> Iterator[NDArray[np.uint64]]:
         """Keys ``start`` to ``stop``, chunk by chunk.
 
@@ -346,7 +373,7 @@ class PartitionReader:
     def damage(self) -> list[CorruptJob]:
         """What is wrong with each of the chunks, as far as one can be blamed."""
         found = []
-        for chunk in range(self._facts.chunks):
+        for chunk in range(min(self._facts.chunks, len(_chunks_there(self._path)) + MOST_MISSING)):
             try:
                 self._chunk(chunk)
             except CorruptJob as error:
@@ -370,7 +397,8 @@ def read_loosely(path: Path) -> Iterator[NDArray[np.uint64]]:
     OSError, ValueError
         If a chunk is missing or damaged.
     """
-    for chunk in range(len(list((path / "c").iterdir()))):
+    refuse_links(path, path / "c")
+    for chunk in range(len(_chunks_there(path))):
         frame = _read_frame(path, chunk, None)
         buffer = np.empty(CHUNK_KEYS, dtype=np.uint64)
         yield buffer[: decode(frame, buffer)]

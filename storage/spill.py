@@ -29,8 +29,15 @@ from storage.durable import publish, temporary_name
 from storage.errors import CorruptSpill
 from storage.gaps import decode, encode
 from storage.quota import Quota
+from storage.reading import open_file
 
 FRAME_KEYS = 1 << 18
+LARGEST_FRAME_KEYS = 1 << 18
+# No frame of so many keys is larger, whatever they are.
+LARGEST_FRAME_BYTES = LARGEST_FRAME_KEYS * 16
+# An index of so many frames, and a note of so many bytes, are far from what any task writes.
+MOST_ENTRIES = 1 << 22
+MOST_NOTE_BYTES = 1 << 12
 SUFFIX = ".spill"
 TRAILER = struct.Struct("<IIIQ")
 MAGIC = 0x6C6C697073203120
@@ -75,16 +82,22 @@ class DiskPiece(Piece):
 
     def read(self, out: NDArray[np.uint64]) -> None:
         try:
-            with open(self.path, "rb") as file:
+            with open(open_file(self.path), "rb") as file:
                 file.seek(self._offset)
                 frame = file.read(self._size)
         except FileNotFoundError as error:
             raise CorruptSpill(f"the spill file {self.path} is missing", "resume the job", self.path) from error
+        except OSError as error:
+            raise CorruptSpill(
+                f"the spill file {self.path} cannot be read ({error.strerror})", REMEDY, self.path
+            ) from error
         try:
             if zlib.crc32(frame) != self._crc32:
                 raise ValueError("its checksum is wrong")
-            if decode(frame, out) > self.keys:
-                raise ValueError("it holds more keys than its index says")
+            found = decode(frame, out)
+            # A key that is 0 takes no space.
+            if found != self.keys and (found, self.keys) != (0, 1):
+                raise ValueError(f"it holds {found} keys where its index says {self.keys}")
         except ValueError as error:
             raise CorruptSpill(
                 f"the spill file {self.path} is damaged at byte {self._offset} ({error})", REMEDY
@@ -172,29 +185,53 @@ def _read_end(path: Path, place: dict[str, int]) -> tuple[NDArray[Any], Receipt]
     CorruptSpill
         If they are damaged, or those of another place.
     """
-    with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        if size < TRAILER.size:
-            raise CorruptSpill(f"the spill file {path} is cut short", REMEDY, path)
-        file.seek(size - TRAILER.size)
-        entries, note_size, crc32, magic = TRAILER.unpack(file.read(TRAILER.size))
-        start = size - TRAILER.size - note_size - entries * INDEX_TYPE.itemsize
-        if magic != MAGIC or start < 0:
-            raise CorruptSpill(f"the spill file {path} is damaged at its end", REMEDY, path)
-        file.seek(start)
-        end = file.read(size - TRAILER.size - start)
-    if zlib.crc32(end) != crc32:
-        raise CorruptSpill(f"the index of the spill file {path} is damaged", REMEDY, path)
-    index = np.frombuffer(end, dtype=INDEX_TYPE, count=entries)
-    note: dict[str, Any] = json.loads(end[entries * INDEX_TYPE.itemsize :])
-    if "receipt" not in note:
-        # Files of format 1 do not say where they belong.
-        return index, note
-    found = {name: note[name] for name in place}
-    if found != place:
-        raise CorruptSpill(f"the spill file {path} is of {found} where {place} should be", REMEDY, path)
-    receipt: Receipt = note["receipt"]
-    return index, receipt
+    try:
+        with open(open_file(path), "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size < TRAILER.size:
+                raise ValueError("it is cut short")
+            file.seek(size - TRAILER.size)
+            entries, note_size, crc32, magic = TRAILER.unpack(file.read(TRAILER.size))
+            start = size - TRAILER.size - note_size - entries * INDEX_TYPE.itemsize
+            if magic != MAGIC or start < 0 or entries > MOST_ENTRIES or note_size > MOST_NOTE_BYTES:
+                raise ValueError("its end is damaged")
+            file.seek(start)
+            end = file.read(size - TRAILER.size - start)
+        if zlib.crc32(end) != crc32:
+            raise ValueError("its index is damaged")
+        index = np.frombuffer(end, dtype=INDEX_TYPE, count=entries)
+        _check_index(index, start)
+        return index, _receipt_of(end[entries * INDEX_TYPE.itemsize :], place)
+    except (OSError, ValueError, RecursionError) as error:
+        raise CorruptSpill(f"the spill file {path} cannot be used ({error})", REMEDY, path) from error
+
+
+def _check_index(index: NDArray[Any], size: int) -> None:
+    """Raise ValueError if the frames are not one behind the other in ``size`` bytes, or hold more than they can."""
+    if index["keys"].max(initial=0) > LARGEST_FRAME_KEYS:
+        raise ValueError("a frame has more keys than a frame can")
+    ends = np.cumsum(index["size"], dtype=np.uint64)
+    if (ends[-1] if ends.size else 0) != size or not np.array_equal(index["offset"], ends - index["size"]):
+        raise ValueError("its frames are not one behind the other")
+    if index["size"].max(initial=0) > LARGEST_FRAME_BYTES:
+        raise ValueError("a frame has more bytes than a frame can")
+
+
+def _receipt_of(text: bytes, place: dict[str, int]) -> Receipt:
+    """The receipt in a note; raises ValueError if it is none, or the note is of another place."""
+    note = json.loads(text)
+    if not isinstance(note, dict):
+        raise ValueError("its note is damaged")
+    # Files of format 1 do not say where they belong.
+    receipt = note.pop("receipt", None)
+    if receipt is not None and note != place:
+        raise ValueError(f"it is of {note} where {place} should be")
+    receipt = note if receipt is None else receipt
+    if not isinstance(receipt, dict) or any(
+        type(value) is not int or not 0 <= value < 2**62 for value in receipt.values()
+    ):
+        raise ValueError("its receipt is damaged")
+    return receipt
 
 
 class DiskSpills:
@@ -242,6 +279,17 @@ class DiskSpills:
         if path not in self._indexes:
             self._indexes[path] = _read_end(path, self._place(int(path.stem)))[0]
         return self._indexes[path]
+
+    def check_partitions(self, partitions: int) -> None:
+        """Make sure that no file has keys of a partition that there is not.
+
+        Raises
+        ------
+        CorruptSpill
+        """
+        for path in self.files():
+            if self._index(path)["partition"].max(initial=0) >= partitions:
+                raise CorruptSpill(f"the spill file {path} has keys of a partition that there is not", REMEDY, path)
 
     def check(self, path: Path) -> None:
         """Read a file of the level to its end.

@@ -5,7 +5,6 @@ Nothing here is needed once the level is committed, and what is damaged is made 
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from storage.manifest import PartitionRecord
 from storage.metadata import read_document, write_document
 from storage.partition import PartitionWriter, check_chunks, read_facts
 from storage.quota import Quota
+from storage.reading import read_json, refuse_links
 from storage.spill import DiskSpills
 
 DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError)
@@ -68,6 +68,7 @@ class WorkingLevel:
         OSError, ValueError, TypeError
             If it is damaged.
         """
+        refuse_links(self.path)
         plan: dict[str, Any]
         if self._sealed:
             document = read_document(self.plan_path, sealed=True)
@@ -75,7 +76,7 @@ class WorkingLevel:
                 raise ValueError("it is no plan")
             plan = document["attributes"]
         else:
-            plan = json.loads(self.plan_path.read_text(encoding="utf-8"))
+            plan = read_json(self.plan_path)
         return plan
 
     def save_plan(self, plan: dict[str, Any]) -> None:
@@ -108,6 +109,7 @@ class WorkingLevel:
             If it is not done, or its metadata or a chunk is damaged.
         """
         path = self.partitions / name
+        refuse_links(self.path, self.partitions)
         facts = read_facts(path, self._sealed)
         if facts.record.name != name:
             raise ValueError(f"it is the partition {facts.record.name}")

@@ -52,6 +52,9 @@ if TYPE_CHECKING:
     help="Memory for the whole process, such as 2GiB; half of all unless given.",
 )
 @scheduler_options
+@click.option("--tls-ca", type=click.Path(path_type=Path), metavar="FILE", help="Authorities that vouch for a cluster.")
+@click.option("--tls-cert", type=click.Path(path_type=Path), metavar="FILE", help="Certificate to show to a cluster.")
+@click.option("--tls-key", type=click.Path(path_type=Path), metavar="FILE", help="Private key of the certificate.")
 @click.option(
     "--keep",
     type=click.Choice(["all", "frontier"]),
@@ -87,6 +90,9 @@ def command(
     progress: bool,
     verbose: bool,
     quiet: bool,
+    tls_ca: Path | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
     **settings: Any,
 ) -> None:
     """Count the states at each depth, or go on counting.
@@ -106,12 +112,14 @@ def command(
         from cli.progress import observer_for
         from pipeline.executors import Stopped
         from pipeline.search import Search
-        from pipeline.settings import Settings
+        from pipeline.settings import Settings, Tls
         from pipeline.spaces.registry import short_name
 
         path = job if job is not None else jobs_dir / short_name(space)
         observer = observer_for(path, settings["memory"], progress=progress, verbose=verbose, quiet=quiet)
-        search = Search(space, path, Settings(max_depth=bound, **settings), observer)
+        search = Search(
+            space, path, Settings(max_depth=bound, tls=Tls(tls_ca, tls_cert, tls_key), **settings), observer
+        )
 
         if not verbose:
             # A lost cluster is reported in one line; distributed would add its own tracebacks.

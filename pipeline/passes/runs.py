@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pipeline.passes.duplicates import join_duplicates
 from pipeline.spaces.contract import Keys
+from storage.errors import CorruptSpill
 from storage.spill import MemoryPiece, Piece
 
 WINDOW_KEYS = 1 << 19
@@ -77,6 +78,9 @@ def load_runs(pieces: Sequence[Piece], low: int | None, high: int | None, buffer
             start = 0 if low is None else int(np.searchsorted(keys, np.uint64(low)))
             stop = keys.size if high is None else int(np.searchsorted(keys, np.uint64(high)))
             size = max(stop - start, 0)
+            if filled + size > buffer.size:
+                # Impossible with keys that ascend.
+                raise CorruptSpill("the spills of a partition do not ascend", "remove them and resume the job")
             buffer[filled : filled + size] = keys[start : start + size]
         starts.append(filled)
         filled += size

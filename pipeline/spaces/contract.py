@@ -145,7 +145,13 @@ class StateSpace(ABC):
 
     @abstractmethod
     def state_of(self, key: int) -> State:
-        """A state with the given key."""
+        """A state with the given key.
+
+        Raises
+        ------
+        InvalidInput
+            If no state of this space has it.
+        """
 
     @abstractmethod
     def neighbours(self, state: State) -> list[State]:

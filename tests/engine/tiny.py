@@ -79,6 +79,7 @@ def shrink(put: Setter, sizes: Sizes) -> None:
     put("os", "fsync", lambda descriptor: None)
     put("pipeline.search", "divide", divide)
     put("pipeline.verification", "divide", divide)
+    put("pipeline.repair", "divide", divide)
 
 
 def assign(module: str, name: str, value: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from importlib import resources
 from typing import Any
@@ -92,6 +93,7 @@ class Sliding(StateSpace):
         self._tiles = self._rows * self._cols - 1
         self._symmetric = self._rows == self._cols == 4 and self._blank // 4 == self._blank % 4
         self._weights = rank_weights(self._tiles)
+        self._largest_rank = max(math.factorial(self._tiles) // 2, 1) - 1
         self._inverse = np.zeros(self._weights.size)
         np.divide(1.0, self._weights, out=self._inverse, where=self._weights > 0)
 
@@ -165,6 +167,8 @@ class Sliding(StateSpace):
         from pipeline.spaces.sliding.ranking import BLANK_SHIFT, RANK_SHIFT, order_of, order_parity
 
         blank = key >> BLANK_SHIFT & 15
+        if blank > self._tiles or key >> RANK_SHIFT > self._largest_rank:
+            raise InvalidInput(f"{key:#x} is the key of no board of {self._rows} x {self._cols}")
         parity = order_parity(blank, self._blank, self._cols)
         tiles = [tile + 1 for tile in order_of(key >> RANK_SHIFT, parity, self._tiles, self._weights)]
         tiles.insert(blank, 0)

@@ -128,6 +128,8 @@ class Snake(StateSpace):
         return key_of(state)
 
     def state_of(self, key: int) -> State:
+        if key >> (self._width + self.joints):
+            raise InvalidInput(f"{key:#x} is the key of no snake of {self.joints + 1} edges")
         return digits_of(key, self.joints)
 
     def neighbours(self, state: State) -> list[State]:
