@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -79,8 +80,19 @@ def command_line() -> None:
     """Count the states of a puzzle by breadth-first search, level by level, on disk."""
 
 
+def _open_standard_streams() -> None:
+    """Give closed standard streams to the null device, before a file of a job gets one of their numbers."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        continue
+    os.close(descriptor)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 (to the end of the process)
+
+
 def entry() -> None:
     """Run the command line on the arguments of this process, and exit."""
+    _open_standard_streams()
     # Imports make a million objects that stay. Looking for garbage among them takes a quarter of a short run.
     gc.set_threshold(200_000, 20, 20)
     command_line.main()

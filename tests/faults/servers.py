@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -44,10 +44,12 @@ class Cluster:
         command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", *LOOPBACK]
         command += ["--scheduler-file", str(self._file), *options]
         self.scheduler = stack.enter_context(_server(command, ROOT, directory / "scheduler.log"))
-        while not self._file.exists():
+        self.address = ""
+        while not self.address:
             assert self.scheduler.poll() is None, (directory / "scheduler.log").read_text()
             time.sleep(0.02)
-        self.address: str = json.loads(self._file.read_text())["address"]
+            with suppress(FileNotFoundError, ValueError):  # not there yet, or only in part
+                self.address = json.loads(self._file.read_text())["address"]
         self.workers: list[subprocess.Popen[bytes]] = []
 
     def add_worker(self, source: Path = ROOT) -> subprocess.Popen[bytes]:

@@ -257,7 +257,8 @@ class KillAt(Observer):
 def test_a_worker_dies(tmp_path: Path) -> None:
     """Its tasks are done by another; the result is the same."""
     space = Snake(n=9)
-    Search(space, job=tmp_path / "plain", memory=2**30).run()
+    with everything_small(Sizes(memory=10**6)):
+        Search(space, job=tmp_path / "plain").run()
     with cluster(tmp_path) as running:
         running.add_worker()
         victim = running.add_worker()
