@@ -41,7 +41,10 @@ def _entry_of(line: bytes) -> Entry | None:
     checksum, _, text = line.rstrip(b"\n").partition(b" ")
     if not line.endswith(b"\n") or checksum != _checksum(text):
         return None
-    entry: Entry = json.loads(text)
+    try:
+        entry: Entry = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
     return entry
 
 

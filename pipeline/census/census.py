@@ -18,8 +18,9 @@ from pipeline.budget import available_workers
 from pipeline.census.counts import largest, shapes_of
 from pipeline.census.events import CensusObserver
 from pipeline.census.prefixes import block_count, prefix_edges
+from pipeline.census.records import Result, finished
 from pipeline.census.rules import Rule, swept
-from pipeline.census.tasks import Result, count_block, find_stuck, load_census_kernels, search_components
+from pipeline.census.tasks import count_block, find_stuck, load_census_kernels, search_components
 from pipeline.executors import Executor, make_executor
 from pipeline.provenance import provenance
 from storage.errors import InvalidInput, JobError, Mismatch
@@ -191,8 +192,7 @@ class Census:
                     if journal is None:
                         journal = Journal.create(self.path, self._description(), provenance(command))
                     stack.enter_context(journal.lock(self._observer.message, executor.pause, executor.stop.set))
-                    for entry in journal.entries():
-                        work.finished[entry["phase"], entry["task"]] = entry["result"]
+                    work.finished = finished(journal.entries(), self.n)
                     work.writer = stack.enter_context(journal.writer())
                 return self._count(work, started) if self.exhaustive else self._search(work, started)
         finally:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from pipeline.census.components import CLOSED, TOO_LARGE, search_component
 from pipeline.census.exhaustive import count_shapes
 from pipeline.census.prefixes import prefixes
+from pipeline.census.records import Result
 from pipeline.census.rules import Rule, blocked_points_for, table_for, whole_table_for
 from pipeline.census.stuck import make_walk, search_prefix
 from pipeline.census.symmetry import canonical_order
 from pipeline.census.windows import LARGE_RADIUS, SMALL_RADIUS, make_window
 from storage.errors import OutOfBudget
-
-Result = dict[str, Any]
 
 FOUND_ROWS = 1 << 10
 MOST_SHAPES_OF_A_COMPONENT = 5_000_000
@@ -38,8 +36,7 @@ def find_stuck(rule: Rule, n: int, edges: int, block: int, blocks: int) -> Resul
     Returns
     -------
     dict
-        ``walks``: stuck walks found, each shape from both of its ends; ``shapes``: the shapes among them whose
-        canonical form that is; ``nodes``.
+        A :class:`~pipeline.census.records.StuckRecord`.
     """
     points = blocked_points_for(rule, n)
     walk, large, small = make_walk(n), make_window(LARGE_RADIUS, n), make_window(SMALL_RADIUS, n)
@@ -63,7 +60,7 @@ def search_components(rule: Rule, n: int, shapes: Sequence[str]) -> Result:
     Returns
     -------
     dict
-        ``locked``: all shapes of those components that the straight snake is not in.
+        A :class:`~pipeline.census.records.ComponentsRecord`.
 
     Raises
     ------
@@ -97,7 +94,7 @@ def count_block(rule: Rule | None, n: int, edges: int, block: int, blocks: int) 
     Returns
     -------
     dict
-        ``shapes``: how many; ``bends``: how many for each number of bends; ``stuck``: the stuck ones; ``nodes``.
+        An :class:`~pipeline.census.records.ExhaustiveRecord`.
     """
     empty = np.zeros((1, 1), dtype=np.int32), np.zeros((1, 1), dtype=np.uint64)
     table = whole_table_for(rule, n) if rule is not None else empty

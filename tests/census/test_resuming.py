@@ -97,6 +97,34 @@ def test_damaged_lines_are_done_again(tmp_path: Path) -> None:
     assert len(path.read_bytes().splitlines()) == len(lines)
 
 
+HOSTILE: list[Any] = [
+    None,
+    [],
+    {},
+    {"phase": "stuck"},
+    {"phase": "stuck", "task": "0", "result": {}},
+    {"phase": "stuck", "task": 0, "result": {"walks": 1, "shapes": ["../../x"], "nodes": 1}},
+    {"phase": "stuck", "task": 0, "result": {"walks": -1, "shapes": [], "nodes": 1}},
+    {"phase": "stuck", "task": 0, "result": {"walks": 1, "shapes": ["111"], "nodes": 1}},
+    {"phase": "stuck", "task": 10**30, "result": {"walks": 0, "shapes": [], "nodes": 0}},
+    {"phase": "other", "task": 0, "result": {}},
+    {"phase": "components", "task": 0, "result": {"locked": [None]}},
+    {"phase": "exhaustive", "task": 0, "result": {"shapes": 1, "bends": [1], "stuck": [], "nodes": 1}},
+]
+
+
+@pytest.mark.parametrize("entry", HOSTILE)
+def test_entries_of_others_are_left_out(entry: Any, tmp_path: Path) -> None:
+    """Lines with a right checksum that no census has written."""
+    Census(8, journal=tmp_path / "census").run()
+    (tmp_path / "census" / "finished.jsonl").write_bytes(b"")
+    journal = Journal.open(tmp_path / "census")
+    with journal.lock(), journal.writer() as writer:
+        writer.add(entry)
+    found = Census(8, journal=tmp_path / "census").run(resume=True)
+    assert found.document() | {"seconds": 0} == Census(8).run().document() | {"seconds": 0}
+
+
 @pytest.mark.parametrize("scheduler", ["sync", "threads"])
 def test_the_executor_does_not_matter(scheduler: str) -> None:
     found = Census(24, scheduler=scheduler, workers=3).run()
