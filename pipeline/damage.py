@@ -10,10 +10,12 @@ from typing import Literal
 from pipeline.checking import check_manifest, check_partition
 from pipeline.spaces.contract import StateSpace
 from storage.errors import CorruptJob, CorruptSpill
-from storage.job import DAMAGED, LEVEL_NAME, LEVELS, WORK, Job
+from storage.job import LEVEL_NAME, LEVELS, WORK, Job
 from storage.ledger import ESSENTIAL, summary_of
 from storage.metadata import read_group
 from storage.partition import MOST_MISSING
+from storage.reading import DAMAGED
+from storage.restoring import check_work
 from storage.working import WorkingLevel
 
 What = Literal["ledger", "work", "manifest", "partition", "plan", "spill", "working partition"]
@@ -96,7 +98,7 @@ def _examine_groups(job: Job) -> Iterator[Damage]:
         yield Damage("ledger", f"the metadata of the levels ({levels}) are damaged ({error})", levels)
     work = job.path / WORK / "zarr.json"
     try:
-        job.check_work()
+        check_work(job)
     except DAMAGED as error:
         yield Damage("work", f"the metadata of the directory for work ({work}) are damaged ({error})", work)
 

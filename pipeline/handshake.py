@@ -17,7 +17,7 @@ from typing import Any
 from pipeline.spaces.contract import StateSpace
 from storage.attributes import DISTRIBUTION
 from storage.errors import ClusterError
-from storage.job import FORMAT_VERSION
+from storage.formats import FORMAT_VERSION
 
 
 class WorkerRefused(ClusterError):

@@ -17,7 +17,8 @@ from pipeline.spaces.contract import Keys, StateSpace
 from storage.errors import CorruptSpill
 from storage.level import Level
 from storage.manifest import PartitionRecord
-from storage.spill import MemorySpills, Receipt, Spills
+from storage.spill import MemorySpills, Spills
+from storage.spill_file import Receipt
 from storage.working import WorkingLevel
 
 RECEIPT = ("keys", "generated", "spilled", "forward", "backward")

@@ -20,7 +20,7 @@ from storage.errors import CorruptSpill
 from storage.job import Job
 from storage.level import Level
 from storage.manifest import Manifest
-from storage.spill import Receipt
+from storage.spill_file import Receipt
 from storage.working import WorkingLevel
 
 

@@ -17,16 +17,19 @@ from pipeline.loop import LevelLoop
 from pipeline.plan import make_plan
 from pipeline.settings import Settings
 from pipeline.spaces.contract import StateSpace
+from storage.array import read_facts
 from storage.durable import make_directories, remove, remove_orphans
 from storage.errors import CorruptJob
-from storage.job import DAMAGED, LEVEL_NAME, LEVELS, WORK, Job, writing
+from storage.job import LEVEL_NAME, LEVELS, WORK, Job
 from storage.ledger import ESSENTIAL, summary_of
 from storage.level import Level
 from storage.manifest import Manifest, PartitionRecord, hexadecimal
-from storage.partition import read_facts, read_loosely
-from storage.reading import remove_links
+from storage.partition import read_loosely
+from storage.reading import DAMAGED, remove_links
+from storage.restoring import replace_level, replace_partition, restore_ledger, restore_work
 from storage.spill import SelectedSpills
 from storage.working import WorkingLevel
+from storage.writing import writing
 
 DIRECTORY = "repair"
 
@@ -122,7 +125,7 @@ class _Repairer:
         """What is damaged of unfinished work is removed; the next run makes it again."""
         for found in damages:
             if found.what == "work":
-                self._job.restore_work()
+                restore_work(self._job)
                 yield Outcome(True, "the metadata of the directory for work: written again")
             elif found.what in ("plan", "spill", "working partition"):
                 # Without its plan nobody knows what the rest of the work is.
@@ -130,7 +133,7 @@ class _Repairer:
                 yield Outcome(True, f"{found.path}: removed, the next run makes it again")
 
     def _repair_ledger(self) -> str:
-        self._job.restore_ledger()
+        restore_ledger(self._job)
         return "written again from the manifests"
 
     def _repair_manifest(self, depth: int) -> str:
@@ -195,7 +198,7 @@ class _Repairer:
         manifest = self._loop.make(work, self._before(depth)) if depth else self._loop.make_roots(work)
         if summary is not None:
             self._compare(depth, manifest, summary)
-        self._job.replace_level(work, manifest)
+        replace_level(self._job, work, manifest)
         known = "as the ledger says" if summary is not None else "for which nothing is known to compare it with"
         return f"made again {self._source(depth)}, digest {hexadecimal(manifest.digest)}, {known}"
 
@@ -239,7 +242,7 @@ class _Repairer:
         if made is None or replace(made, bytes=record.bytes) != record:
             found = "nothing" if made is None else f"digest {hexadecimal(made.digest)}"
             raise _CannotRepair(f"{how} it has {found}, where the manifest says {hexadecimal(record.digest)}")
-        self._job.replace_partition(depth, name, work.partitions / name)
+        replace_partition(self._job, depth, name, work.partitions / name)
         if made.bytes != record.bytes:
             self._write_manifest(_with_bytes(level.manifest, made))
         return f"{how}, digest {hexadecimal(made.digest)} is restored"

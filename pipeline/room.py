@@ -11,10 +11,11 @@ from pipeline.forecast import forecast
 from pipeline.plan import LevelPlan
 from storage.durable import bytes_below
 from storage.errors import OutOfBudget, QuotaReached
-from storage.job import QUOTA, WORK, Job, is_full
+from storage.job import QUOTA, WORK, Job
 from storage.quota import Quota
 from storage.sizes import size
 from storage.working import WorkingLevel
+from storage.writing import is_full
 
 # Of a manifest for each partition, of the plan for each task, and of either for itself; the ledger is written beside
 # the old one.

@@ -25,7 +25,9 @@ from pipeline.spaces.contract import StateSpace
 from pipeline.spaces.registry import short_name
 from pipeline.table import Table
 from storage.errors import InvalidInput, JobError, PipelineError
-from storage.job import Job, writing
+from storage.job import Job
+from storage.sweeping import sweep
+from storage.writing import writing
 
 DEFAULT_JOBS_DIRECTORY = Path("jobs")
 
@@ -105,7 +107,7 @@ class Search:
                 with job.lock(self.observer.message, executor.pause, executor.stop.set) as lock, writing(job.path):
                     # Another process may have put another job in its place before the lock was ours.
                     self._check_same(Job.open(job.path))
-                    job.sweep()
+                    sweep(job)
                     try:
                         LevelLoop(self.space, self.settings, job, executor, budget, self.observer).run()
                     except (Stopped, PipelineError, OSError):

@@ -8,94 +8,34 @@ below ``work`` and can be deleted at any time without loss of more than the work
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from storage.attributes import DISTRIBUTION, JobAttributes, checked, writer_of
-from storage.durable import (
-    TEMPORARY_SUFFIX,
-    make_directories,
-    publish,
-    remove,
-    remove_orphans,
-    sync_directory,
-    temporary_name,
-)
-from storage.errors import CorruptJob, JobError, OutOfBudget, PipelineError
+from storage.durable import make_directories, publish, remove, sync_directory, temporary_name
+from storage.errors import CorruptJob, JobError
+from storage.formats import FORMAT_VERSION, SEALED_FORMAT, format_of, read_attributes
 from storage.ledger import Ledger
 from storage.level import Level
 from storage.lock import JobLock
 from storage.manifest import Manifest
-from storage.metadata import group_document, read_document, read_group, write_document
-from storage.reading import read_json, refuse_links, remove_links
-from storage.sizes import size
+from storage.metadata import group_document, read_document, write_document
+from storage.reading import DAMAGED, refuse_links
 from storage.working import WorkingLevel
+from storage.writing import unwritable, writing
 
-FORMAT_VERSION = 2
-# The first format whose metadata have checksums, and that has a ledger.
-SEALED_FORMAT = 2
 LEVELS = "levels"
 WORK = "work"
 HOLDER = "holder.json"
 QUOTA = "quota"
 LEVEL_NAME = re.compile("[0-9]{4,9}")
-DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError)
 REMEDY = "'pipeline verify --repair' restores it if it can, otherwise take it from a copy or use --overwrite"
-
-
-def is_full(error: OSError) -> bool:
-    """Whether the operating system refused because of a full disk or a used-up quota."""
-    return error.errno in (errno.ENOSPC, errno.EDQUOT)
-
-
-def _unwritable(path: Path, error: OSError) -> PipelineError:
-    if is_full(error):
-        free = ""
-        with suppress(OSError):
-            free = f" ({size(shutil.disk_usage(path if path.exists() else path.parent).free)} are free)"
-        return OutOfBudget(
-            f"the disk is full while writing {path}{free}", "nothing is lost: free some space and resume the job"
-        )
-    return JobError(f"{path} cannot be written ({error.strerror or error})", "choose another place with --job")
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turn the operating system's refusals into errors that name the job.
-
-    Raises
-    ------
-    OutOfBudget
-        If the disk is full.
-    JobError
-        Otherwise.
-    """
-    try:
-        yield
-    except OSError as error:
-        raise _unwritable(path, error) from error
-
-
-def format_of(path: Path) -> int:
-    """Format version of the job at ``path``, whatever else is wrong with it.
-
-    Raises
-    ------
-    OSError, ValueError, KeyError, TypeError
-        If there is no job.
-    """
-    version = read_json(path / "zarr.json")["attributes"]["format_version"]
-    if type(version) is not int or version < 1:
-        raise ValueError(f"its format version is {version!r}")
-    return version
 
 
 class Job:
@@ -127,7 +67,7 @@ class Job:
         try:
             return path.is_symlink() or (path.exists() and not (path.is_dir() and not any(path.iterdir())))
         except OSError as error:
-            raise _unwritable(path, error) from error
+            raise unwritable(path, error) from error
 
     @classmethod
     def create(cls, path: Path, space: dict[str, Any], provenance: dict[str, Any]) -> Job:
@@ -172,13 +112,7 @@ class Job:
         if not path.exists():
             raise JobError(f"there is no job at {path}", "'pipeline list' shows the jobs")
         try:
-            version = format_of(path)
-            if version > FORMAT_VERSION:
-                # Whatever its checksum is made of.
-                attributes = read_json(path / "zarr.json")["attributes"]
-            else:
-                attributes = read_document(path / "zarr.json", version >= SEALED_FORMAT)["attributes"]
-                checked(JobAttributes, attributes)
+            attributes = read_attributes(path)
         except PermissionError as error:
             raise JobError(f"{path} cannot be read ({error.strerror})", "check its permissions") from error
         except DAMAGED as error:
@@ -186,12 +120,6 @@ class Job:
                 place = path / "zarr.json"
                 raise CorruptJob(f"the metadata of the job ({place}) are damaged ({error})", REMEDY, place) from error
             raise JobError(f"{path} is not a job directory", "name one with --job, or choose another place") from error
-        if version > FORMAT_VERSION:
-            writer = writer_of(attributes)
-            raise JobError(
-                f"{path} has format {version}, and this version reads formats up to {FORMAT_VERSION}",
-                f"use {writer} or newer" if writer else f"use a newer version of {DISTRIBUTION}",
-            )
         if not (path / LEVELS).is_dir():
             raise CorruptJob(f"the job {path} has lost its directory {LEVELS}", "start it again with --overwrite")
         try:
@@ -274,7 +202,7 @@ class Job:
             self._lock = None
             lock.release()
 
-    def _check_lock(self) -> None:
+    def check_lock(self) -> None:
         """Before a change that counts: whether the lock, if this process took it, is still its own."""
         if self._lock is not None:
             self._lock.check()
@@ -360,7 +288,7 @@ class Job:
 
     def working_level(self, depth: int) -> WorkingLevel:
         """The directory for making a level."""
-        self._check_lock()
+        self.check_lock()
         field_bits = int(self.attributes["space"]["field_bits"])
         return WorkingLevel(self.path / WORK / f"{depth:04d}", depth, field_bits, self.sealed)
 
@@ -380,15 +308,15 @@ class Job:
             # Without a manifest it is no level, whatever it is. With one it was committed by a process that has taken
             # over, and nothing may happen to it.
             remove(final)
-        publish(work.partitions, final, self._check_lock)
-        self._enter([manifest])
+        publish(work.partitions, final, self.check_lock)
+        self.enter([manifest])
         work.discard()
 
     def write_manifest(self, directory: Path, manifest: Manifest) -> None:
         """Write the manifest of the level in a directory, atomically and durably."""
         write_document(directory / "zarr.json", group_document(manifest.to_json()), self.sealed)
 
-    def _enter(self, manifests: Iterable[Manifest]) -> None:
+    def enter(self, manifests: Iterable[Manifest]) -> None:
         """Enter levels into the ledger that it does not have."""
         ledger = self.ledger()
         if ledger is None:
@@ -398,130 +326,15 @@ class Job:
             if manifest.depth == len(longer.committed):
                 longer = longer.entered(manifest)
         if longer is not ledger:
-            self._check_lock()
+            self.check_lock()
             longer.write(self.path / LEVELS)
 
     def drop_arrays(self, depth: int) -> None:
         """Delete the arrays of a level; its manifest stays."""
-        self._check_lock()
+        self.check_lock()
         level = self.level(depth)
         if level.manifest.arrays_kept:
             self.write_manifest(level.path, replace(level.manifest, arrays_kept=False))
         for entry in level.path.iterdir():
             if entry.is_dir():
                 shutil.rmtree(entry)
-
-    def sweep(self) -> None:
-        """Remove what a killed process left behind; the job must be locked."""
-        with writing(self.path):
-            # The program makes none.
-            remove_links(self.path / WORK)
-            remove_orphans(self.path)
-            # Of making this job or removing the one before it.
-            orphan = re.compile(re.escape(self.path.name) + r"\.[0-9a-f]{8}" + re.escape(TEMPORARY_SUFFIX))
-            for entry in self.path.parent.iterdir():
-                if orphan.fullmatch(entry.name):
-                    shutil.rmtree(entry, ignore_errors=True)
-            self.restore_work()
-            manifests = self.manifests()
-            self._enter(manifests)
-            for entry in (self.path / LEVELS).iterdir():
-                if entry.is_dir() and not (entry / "zarr.json").exists():
-                    remove(entry)
-            for manifest in manifests:
-                if not manifest.arrays_kept:
-                    self.drop_arrays(manifest.depth)
-            for entry in (self.path / WORK).iterdir():
-                if entry.is_dir() and entry.name != f"{len(manifests):04d}":
-                    shutil.rmtree(entry)
-            (self.path / WORK / QUOTA).unlink(missing_ok=True)
-            for path in (self.path / WORK).glob("*/partitions/zarr.json"):
-                # A commit that was cut off before the rename.
-                path.unlink()
-            for path in (self.path / WORK).glob("*/spills/[1-9]??????.spill"):
-                # Parts of tasks whose other parts were in memory.
-                path.unlink()
-
-    def replace_partition(self, depth: int, name: str, made: Path) -> None:
-        """Put an array that was made again in the place of a damaged one, durably."""
-        self._check_lock()
-        place = self.level_path(depth) / name
-        make_directories(place.parent)
-        remove(place)
-        publish(made, place)
-
-    def replace_level(self, work: WorkingLevel, manifest: Manifest) -> None:
-        """Put a level that was made again in the place of a damaged one, durably."""
-        self.write_manifest(work.partitions, manifest)
-        remove(self.level_path(work.depth))
-        publish(work.partitions, self.level_path(work.depth), self._check_lock)
-        work.discard()
-
-    def restore_ledger(self) -> None:
-        """Write the ledger anew from the manifests.
-
-        Raises
-        ------
-        CorruptJob
-            If one of them is damaged.
-        """
-        self._check_lock()
-        if not self.sealed:
-            write_document(self.path / LEVELS / "zarr.json", group_document({}), sealed=False)
-            return
-        ledger = Ledger(self.attributes)
-        for depth in self.depths_found():
-            ledger = ledger.entered(self.level(depth).manifest)
-        ledger.write(self.path / LEVELS)
-
-    @classmethod
-    def restore_attributes(cls, path: Path) -> bool:
-        """Write the metadata of the job at ``path`` anew from the ledger, if they are damaged.
-
-        Returns
-        -------
-        bool
-            Whether that was necessary.
-
-        Raises
-        ------
-        JobError, JobLocked
-        """
-        try:
-            cls.open(path)
-        except CorruptJob as error:
-            attributes = cls.copy_of_attributes(path)
-            if attributes is None or error.path != path / "zarr.json":
-                return False
-        else:
-            return False
-        root = path / "zarr.json"
-        with writing(path):
-            if root.is_symlink():
-                root.unlink()
-            # The lock of the job is a lock of this file.
-            root.touch()
-            job = cls(path, attributes)
-            with job.lock():
-                write_document(root, group_document(attributes))
-        return True
-
-    def restore_work(self) -> None:
-        """Make the directory for work and its metadata again if they are missing or damaged."""
-        make_directories(self.path / WORK)
-        try:
-            self.check_work()
-        except DAMAGED:
-            write_document(self.path / WORK / "zarr.json", group_document({}), self.sealed)
-
-    def check_work(self) -> None:
-        """Read the metadata of the directory for work.
-
-        Raises
-        ------
-        OSError, ValueError
-            If they are missing or damaged.
-        """
-        document = read_group(self.path / WORK / "zarr.json", self.sealed)
-        if document["attributes"]:
-            raise ValueError("it is that of another group")

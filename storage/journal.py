@@ -20,9 +20,10 @@ from typing import Any, Self
 
 from storage.durable import make_directories, publish, remove, remove_orphans, sync_directory, temporary_name
 from storage.errors import CorruptJob, JobError
-from storage.job import HOLDER, writing
+from storage.job import HOLDER
 from storage.lock import JobLock
 from storage.metadata import read_document, write_document
+from storage.writing import writing
 
 JOURNAL_VERSION = 1
 DESCRIPTION = "journal.json"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import google_crc32c
@@ -19,148 +19,38 @@ from numpy.typing import NDArray
 from zarr.codecs import Crc32cCodec
 from zarr.registry import register_codec
 
-from storage.attributes import ArrayDocument, checked
+from storage.array import (
+    CHECKSUM_BYTES,
+    chunk_path,
+    chunks_there,
+    read_facts,
+    read_frame,
+)
 from storage.codec import NAME, SortedKeysCodec
 from storage.digest import add_digests, digest_of
 from storage.durable import publish, temporary_name
 from storage.errors import CorruptJob
 from storage.gaps import decode, encode
 from storage.manifest import PartitionRecord, hexadecimal
-from storage.metadata import read_document, seal
+from storage.metadata import seal
 from storage.quota import Quota
-from storage.reading import read_file, refuse_links
+from storage.reading import DAMAGED, refuse_links
 
 CHUNK_KEYS = 1 << 20
 # Evenly spaced keys of each partition that its attributes repeat, for estimates that need no chunk.
 SAMPLE_KEYS = 512
-CHECKSUM_BYTES = 4
-LARGEST_CHUNK_KEYS = 1 << 20
-# No frame of so many keys is larger, whatever they are: ten bytes and four planes for each, and headers.
 # Chunks that are missing are named one by one, up to so many.
 MOST_MISSING = 1000
-LARGEST_CHUNK_BYTES = LARGEST_CHUNK_KEYS * 16
-DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError)
 REMEDY = "'pipeline verify --repair' makes it again if it can, otherwise restore it from a copy or use --overwrite"
 
 # Found by entry point too, but only once the package is installed and its metadata is visible.
 register_codec(NAME, SortedKeysCodec)
 
 
-def _chunk_path(array: Path, chunk: int) -> Path:
-    return array / "c" / str(chunk)
-
-
-def _chunks_there(array: Path) -> set[str]:
-    """Names of the chunks of an array that are on disk."""
-    try:
-        refuse_links(array, array / "c")
-        return {entry.name for entry in (array / "c").iterdir()}
-    except OSError:
-        return set()
-
-
 def _encoded(keys: NDArray[np.uint64], field_bits: int) -> tuple[bytes, bytes]:
     """A chunk as Zarr would write it: its frame, and the checksum that follows."""
     frame = encode(keys, field_bits)
     return frame, google_crc32c.value(frame).to_bytes(CHECKSUM_BYTES, "little")
-
-
-def _read_frame(array: Path, chunk: int, expected: str | None) -> bytes:
-    """The bytes of a chunk after they were found to be right.
-
-    Raises
-    ------
-    FileNotFoundError
-    ValueError
-        If they are damaged, or those of another chunk.
-    """
-    data = read_file(_chunk_path(array, chunk), LARGEST_CHUNK_BYTES)
-    frame, checksum = data[:-CHECKSUM_BYTES], data[-CHECKSUM_BYTES:]
-    if google_crc32c.value(frame).to_bytes(CHECKSUM_BYTES, "little") != checksum:
-        raise ValueError("its checksum is wrong")
-    if expected is not None and checksum.hex() != expected:
-        raise ValueError("it is whole, but not the chunk that belongs here")
-    return frame
-
-
-@dataclass(frozen=True)
-class ArrayFacts:
-    """What the metadata of a partition's array says.
-
-    Attributes
-    ----------
-    record : PartitionRecord
-    chunk_keys : int
-        Keys of a chunk.
-    checksums : tuple of str or None
-        The last four bytes of every chunk, in hexadecimal; None in arrays written before they were recorded.
-    sample : tuple of int
-        Some keys, ascending and evenly spaced.
-    """
-
-    record: PartitionRecord
-    chunk_keys: int
-    checksums: tuple[str, ...] | None
-    sample: tuple[int, ...]
-
-    @property
-    def chunks(self) -> int:
-        """Number of chunks."""
-        return -(-self.record.keys // self.chunk_keys)
-
-
-def read_facts(path: Path, sealed: bool) -> ArrayFacts:
-    """Read the metadata of a partition's array.
-
-    Parameters
-    ----------
-    path : Path
-    sealed : bool
-        Whether it must have a checksum.
-
-    Raises
-    ------
-    OSError
-    ValueError, KeyError, TypeError
-        If it is damaged.
-    """
-    refuse_links(path, path / "c")
-    document = read_document(path / "zarr.json", sealed)
-    checked(ArrayDocument, document)
-    attributes = document["attributes"]
-    (keys,) = document["shape"]
-    (chunk_keys,) = document["chunk_grid"]["configuration"]["chunk_shape"]
-    if type(chunk_keys) is not int or not 0 < chunk_keys <= LARGEST_CHUNK_KEYS:
-        raise ValueError(f"it has chunks of {chunk_keys} keys")
-    record = replace(PartitionRecord.from_json(attributes), keys=keys)
-    checksums = attributes.get("checksums")
-    if checksums is None and sealed:
-        raise ValueError("it lists no checksums of chunks")
-    facts = ArrayFacts(
-        record,
-        chunk_keys,
-        None if checksums is None else tuple(checksums),
-        tuple(int(key, 16) for key in attributes["sample"]),
-    )
-    if facts.checksums is not None and len(facts.checksums) != facts.chunks:
-        raise ValueError(f"it lists the checksums of {len(facts.checksums)} chunks and has {facts.chunks}")
-    return facts
-
-
-def check_chunks(path: Path, facts: ArrayFacts) -> None:
-    """Read all chunks of an array and compare them with their checksums.
-
-    Raises
-    ------
-    OSError
-    ValueError
-        If one is damaged.
-    """
-    for chunk in range(facts.chunks):
-        try:
-            _read_frame(path, chunk, None if facts.checksums is None else facts.checksums[chunk])
-        except ValueError as error:
-            raise ValueError(f"{_chunk_path(path, chunk)}: {error}") from error
 
 
 class PartitionWriter:
@@ -191,7 +81,7 @@ class PartitionWriter:
         self._stride = -(-most_keys // SAMPLE_KEYS)
         self._sample: list[int] = []
         self._checksums: list[str] = []
-        _chunk_path(self._temporary, 0).parent.mkdir(parents=True)
+        chunk_path(self._temporary, 0).parent.mkdir(parents=True)
 
     def append(self, keys: NDArray[np.uint64], states: int) -> None:
         """Write the next keys, ascending and above all before. The array may be reused by the caller afterwards."""
@@ -218,7 +108,7 @@ class PartitionWriter:
         size = len(frame) + len(checksum)
         if self._quota is not None:
             self._quota.take(size)
-        with open(_chunk_path(self._temporary, len(self._checksums)), "wb") as file:
+        with open(chunk_path(self._temporary, len(self._checksums)), "wb") as file:
             file.write(frame)
             file.write(checksum)
         self._checksums.append(checksum.hex())
@@ -313,10 +203,10 @@ class PartitionReader:
         ------
         CorruptJob
         """
-        there = _chunks_there(self._path)
+        there = chunks_there(self._path)
         missing = next((chunk for chunk in range(self._facts.chunks) if str(chunk) not in there), None)
         if missing is not None:
-            path = _chunk_path(self._path, missing)
+            path = chunk_path(self._path, missing)
             raise CorruptJob(f"chunk {missing} of {self._place} ({path}) is missing", REMEDY, path)
 
     def read(self, start: int, stop: int) -> Iterator[NDArray[np.uint64]]:
@@ -339,12 +229,12 @@ class PartitionReader:
 
     def _chunk(self, chunk: int) -> NDArray[np.uint64]:
         """The keys of a chunk, zeros behind the last one."""
-        path = _chunk_path(self._path, chunk)
+        path = chunk_path(self._path, chunk)
         place = f"chunk {chunk} of {self._place} ({path})"
         checksums = self._facts.checksums
         buffer = np.empty(self._facts.chunk_keys, dtype=np.uint64)
         try:
-            decode(_read_frame(self._path, chunk, None if checksums is None else checksums[chunk]), buffer)
+            decode(read_frame(self._path, chunk, None if checksums is None else checksums[chunk]), buffer)
         except FileNotFoundError as error:
             raise CorruptJob(f"{place} is missing", REMEDY, path) from error
         except (ValueError, OSError) as error:
@@ -366,14 +256,14 @@ class PartitionReader:
             raise CorruptJob(
                 f"{self._place} ({self._path}) is damaged: chunk {chunk} is whole, but its keys do not belong here",
                 REMEDY,
-                _chunk_path(self._path, chunk),
+                chunk_path(self._path, chunk),
             )
         self._proven = True
 
     def damage(self) -> list[CorruptJob]:
         """What is wrong with each of the chunks, as far as one can be blamed."""
         found = []
-        for chunk in range(min(self._facts.chunks, len(_chunks_there(self._path)) + MOST_MISSING)):
+        for chunk in range(min(self._facts.chunks, len(chunks_there(self._path)) + MOST_MISSING)):
             try:
                 self._chunk(chunk)
             except CorruptJob as error:
@@ -398,7 +288,7 @@ def read_loosely(path: Path) -> Iterator[NDArray[np.uint64]]:
         If a chunk is missing or damaged.
     """
     refuse_links(path, path / "c")
-    for chunk in range(len(_chunks_there(path))):
-        frame = _read_frame(path, chunk, None)
+    for chunk in range(len(chunks_there(path))):
+        frame = read_frame(path, chunk, None)
         buffer = np.empty(CHUNK_KEYS, dtype=np.uint64)
         yield buffer[: decode(frame, buffer)]

@@ -14,6 +14,8 @@ from typing import Any
 
 # The metadata of a level with hundreds of thousands of partitions take less.
 MOST_DOCUMENT_BYTES = 1 << 26
+# What reading and checking a document raises.
+DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError)
 
 
 def open_file(path: Path) -> int:

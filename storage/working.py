@@ -8,15 +8,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from storage.array import check_chunks, read_facts
 from storage.durable import make_directories, remove
 from storage.manifest import PartitionRecord
 from storage.metadata import read_document, write_document
-from storage.partition import PartitionWriter, check_chunks, read_facts
+from storage.partition import PartitionWriter
 from storage.quota import Quota
-from storage.reading import read_json, refuse_links
+from storage.reading import DAMAGED, read_json, refuse_links
 from storage.spill import DiskSpills
-
-DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError)
 
 
 class WorkingLevel:

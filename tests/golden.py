@@ -17,7 +17,7 @@ from pipeline.executors import Stopped
 from pipeline.search import Search
 from pipeline.spaces.contract import StateSpace
 from pipeline.spaces.registry import make_space
-from storage.job import FORMAT_VERSION
+from storage.formats import FORMAT_VERSION
 from tests.engine.tiny import Sizes, everything_small
 
 DIRECTORY = Path(__file__).parent / "data" / "golden"

@@ -74,10 +74,10 @@ def command(
 
 def _restore_attributes(job: str, jobs_directory: Path) -> list[dict[str, Any]]:
     """Restore what has to be whole before a job can be opened at all."""
-    from storage.job import Job
+    from storage.restoring import restore_attributes
 
     path = job_path(job, jobs_directory)
-    if not Job.restore_attributes(path):
+    if not restore_attributes(path):
         return []
     return [{"repaired": True, "message": f"{path / 'zarr.json'}: restored from the ledger"}]
 

@@ -11,7 +11,8 @@ from pipeline.passes.duplicates import join_duplicates
 from pipeline.passes.workspace import workspace
 from pipeline.spaces.contract import StateSpace
 from storage.level import Level
-from storage.spill import Receipt, Spills
+from storage.spill import Spills
+from storage.spill_file import Receipt
 
 Report = Callable[[int, int, int], None]
 

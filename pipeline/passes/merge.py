@@ -13,7 +13,8 @@ from pipeline.spaces.contract import Keys, StateSpace
 from storage.level import Level
 from storage.manifest import PartitionRecord
 from storage.partition import PartitionWriter
-from storage.spill import Piece, Spills
+from storage.spill import Spills
+from storage.spill_file import Piece
 from storage.working import WorkingLevel
 
 

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from pipeline.passes.duplicates import join_duplicates
 from pipeline.spaces.contract import Keys
 from storage.errors import CorruptSpill
-from storage.spill import MemoryPiece, Piece
+from storage.spill import MemoryPiece
+from storage.spill_file import Piece
 
 WINDOW_KEYS = 1 << 19
 

@@ -12,7 +12,8 @@ from pipeline import Search, Sliding, Snake
 from pipeline.passes import merge as merge_pass
 from pipeline.spaces.contract import StateSpace
 from storage.job import Job
-from storage.spill import DiskSpills, DiskSpillWriter, MemorySpills
+from storage.spill import DiskSpills, MemorySpills
+from storage.spill_file import DiskSpillWriter
 from tests.engine.jobs import Summary, keys_at, leftovers, summary
 from tests.engine.tiny import Sizes, everything_small
 

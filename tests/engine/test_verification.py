@@ -16,6 +16,7 @@ from storage.errors import CorruptJob, Mismatch
 from storage.job import Job
 from storage.manifest import Manifest
 from storage.partition import PartitionWriter
+from storage.restoring import restore_ledger
 from tests.engine.jobs import keys_at
 from tests.engine.tiny import everything_small
 
@@ -47,7 +48,7 @@ def rewrite(job: Job, depth: int, keys: np.ndarray, space: StateSpace) -> None:
     before = level.manifest
     manifest = Manifest.of(depth, [writer.close()], forward=before.forward, exhaustive=before.exhaustive)
     job.write_manifest(level.path, manifest)
-    job.restore_ledger()
+    restore_ledger(job)
 
 
 def test_every_level_again(searched: tuple[StateSpace, Job]) -> None:

@@ -14,7 +14,7 @@ from pipeline.budget import Budget
 
 MODULES = [
     "storage.partition",
-    "storage.spill",
+    "storage.spill_file",
     "pipeline.budget",
     "pipeline.plan",
     "pipeline.passes.expand",

@@ -34,7 +34,7 @@ from click.testing import CliRunner, Result
 
 import storage.lock
 from cli.main import command_line
-from storage.job import FORMAT_VERSION
+from storage.formats import FORMAT_VERSION
 from storage.metadata import seal
 from tests.engine.tiny import Sizes, assign, shrink
 from tests.faults.mutating import (

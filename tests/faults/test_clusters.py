@@ -180,7 +180,7 @@ def other_program(directory: Path, change: str) -> Path:
         ignored = shutil.ignore_patterns("__pycache__", "data")
         shutil.copytree(ROOT / package, directory / package, ignore=ignored)
     file, old, new = {
-        "format": ("storage/job.py", "FORMAT_VERSION = ", "FORMAT_VERSION = 1"),
+        "format": ("storage/formats.py", "FORMAT_VERSION = ", "FORMAT_VERSION = 1"),
         "keys": ("pipeline/spaces/snake/space.py", "KeyLayout(version=1)", "KeyLayout(version=7)"),
         "kernel": ("pipeline/spaces/snake/expansion.py", "weight = 4", "weight = 5"),
         "pass": ("pipeline/passes/merge.py", "kept.size:", "kept.size > 0:"),

@@ -13,7 +13,8 @@ from click.testing import CliRunner, Result
 from cli.main import command_line
 from pipeline.search import Search
 from pipeline.spaces.registry import make_space, names
-from storage.job import FORMAT_VERSION, Job
+from storage.formats import FORMAT_VERSION
+from storage.job import Job
 from storage.metadata import seal
 from tests.engine.jobs import leftovers, summary
 from tests.golden import JOBS, GoldenJob, golden_jobs, path_of
@@ -133,6 +134,22 @@ def test_a_newer_format(reader: str, tmp_path: Path) -> None:
     assert result.stderr.startswith(f"error: {job} has format {FORMAT_VERSION + 1}")
     assert result.stderr.endswith("; use frontier-pipeline 7.1.0 or newer\n")
     assert contents(job) == before
+
+
+@pytest.mark.parametrize("digit", ["3", "6"])
+def test_a_damaged_version_is_no_newer_format(digit: str, tmp_path: Path) -> None:
+    """One bit turns 2 into either; the checksum tells, and the ledger has a copy."""
+    job = Path(shutil.copytree(path_of(JOBS[0]), tmp_path / "job"))
+    text = (job / "zarr.json").read_text()
+    assert '"format_version": 2' in text
+    (job / "zarr.json").write_text(text.replace('"format_version": 2', f'"format_version": {digit}'))
+    for reader in READERS:
+        command, *options = reader.split()
+        result = run(command, *options, str(job))
+        assert result.exit_code == 5
+        assert f"({job / 'zarr.json'}) are damaged (its checksum is wrong)" in result.stderr
+    assert run("verify", str(job), "--repair").exit_code == 0
+    assert contents(job) == contents(path_of(JOBS[0]))
 
 
 @pytest.mark.parametrize("provenance", [None, 3, {"versions": []}, {"versions": {"frontier-pipeline": "rm -rf /"}}])

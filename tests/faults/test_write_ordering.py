@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 import pytest
@@ -139,7 +140,7 @@ def test_mistakes_are_noticed(mistake: str, expected: Summary, tmp_path: Path, m
     """Leaving out a flush, or doing it too late, costs a job somewhere."""
     name, wrong = MISTAKES[mistake]
     with monkeypatch.context() as patch:
-        for module in ("storage.durable", "storage.job", "storage.partition", "storage.spill"):
+        for module in (f"storage.{found.name}" for found in iter_modules(storage.__path__)):
             if hasattr(__import__(module, fromlist=[name]), name):
                 patch.setattr(f"{module}.{name}", wrong)
         operations = record(tmp_path / "recorded")

@@ -19,6 +19,7 @@ from storage.job import Job
 from storage.manifest import Manifest
 from storage.metadata import read_document, seal
 from storage.partition import PartitionWriter
+from storage.restoring import restore_ledger
 from tests.faults.first_format import to_first_format
 
 DEPTH = 5
@@ -42,7 +43,7 @@ def edit(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
     document = read_document(path, sealed=True)
     change(document["attributes"])
     path.write_text(json.dumps(seal(document)))
-    Job.open(path.parents[2]).restore_ledger()
+    restore_ledger(Job.open(path.parents[2]))
 
 
 def test_an_undamaged_job(job_copy: Path) -> None:

@@ -17,6 +17,7 @@ from storage.job import Job
 from storage.manifest import Manifest
 from storage.metadata import read_document, seal
 from storage.partition import PartitionWriter
+from storage.sweeping import sweep
 
 SPACE = {"name": "toy", "parameters": {"n": 3}, "key_version": 1, "field_bits": 0, "mask_bits": 0}
 
@@ -107,7 +108,7 @@ def test_open_and_remove_a_file(tmp_path: Path) -> None:
 def test_open_a_newer_format(job: Job) -> None:
     document = json.loads((job.path / "zarr.json").read_text())
     document["attributes"]["format_version"] = 3
-    (job.path / "zarr.json").write_text(json.dumps(document))
+    (job.path / "zarr.json").write_text(json.dumps(seal(document)))
     with pytest.raises(JobError, match=r"has format 3, and this version reads formats up to 2.*newer version"):
         Job.open(job.path)
 
@@ -184,7 +185,7 @@ def test_sweep(job: Job) -> None:
     (job.path / "levels" / "0000" / "x.partial").write_text("")
 
     with job.lock():
-        job.sweep()
+        sweep(job)
     assert sorted(str(entry.relative_to(job.path)) for entry in (job.path / "work").rglob("*") if entry.is_file()) == [
         "work/0002/partitions/00000/c/0",
         "work/0002/partitions/00000/zarr.json",
@@ -203,7 +204,7 @@ def test_sweep(job: Job) -> None:
 def test_sweep_restores_the_work_directory(job: Job) -> None:
     shutil.rmtree(job.path / "work")
     with job.lock():
-        job.sweep()
+        sweep(job)
     assert (job.path / "work" / "zarr.json").exists()
 
 
@@ -231,7 +232,7 @@ def test_arrays_that_were_being_dropped_are_dropped_by_the_sweep(job: Job, monke
             job.drop_arrays(0)
     assert (job.path / "levels" / "0000" / "00000").exists()
     with job.lock():
-        job.sweep()
+        sweep(job)
     assert not (job.path / "levels" / "0000" / "00000").exists()
 
 
