@@ -51,6 +51,16 @@ class JobAttributes(BaseModel):
     provenance: Provenance = Provenance()
 
 
+class JournalAttributes(BaseModel):
+    """The attributes of a journal."""
+
+    model_config = ConfigDict(strict=True)
+
+    journal_version: int = Field(ge=1)
+    description: dict[str, int | str]
+    provenance: Provenance = Provenance()
+
+
 class PartitionAttributes(BaseModel):
     """What a manifest, or an array itself, says of a partition."""
 

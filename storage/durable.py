@@ -103,13 +103,19 @@ def remove(path: Path) -> None:
     """Delete a file or a directory, if it is there. It is gone as a whole, and for good, before its parts are."""
     if not os.path.lexists(path):
         return
-    aside = temporary_name(path)
-    os.replace(path, aside)
-    sync_directory(path.parent)
+    aside = set_aside(path)
     if aside.is_dir() and not aside.is_symlink():
         shutil.rmtree(aside)
     else:
         aside.unlink()
+
+
+def set_aside(path: Path) -> Path:
+    """Give a file or a directory a temporary name, for good; returns that."""
+    aside = temporary_name(path)
+    os.replace(path, aside)
+    sync_directory(path.parent)
+    return aside
 
 
 def remove_orphans(directory: Path) -> None:
@@ -120,7 +126,11 @@ def remove_orphans(directory: Path) -> None:
                 os.unlink(os.path.join(parent, name))
         for name in list(directories):
             if name.endswith(TEMPORARY_SUFFIX):
-                shutil.rmtree(os.path.join(parent, name))
+                orphan = Path(parent, name)
+                if orphan.is_symlink():
+                    orphan.unlink()
+                else:
+                    shutil.rmtree(orphan)
                 directories.remove(name)
 
 

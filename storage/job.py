@@ -8,37 +8,33 @@ below ``work`` and can be deleted at any time without loss of more than the work
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from storage.durable import make_directories, publish, remove, sync_directory, temporary_name
+from storage.directory import LockedDirectory
+from storage.durable import make_directories, publish, remove
 from storage.errors import CorruptJob, JobError
 from storage.formats import FORMAT_VERSION, SEALED_FORMAT, format_of, read_attributes
 from storage.ledger import Ledger
 from storage.level import Level
-from storage.lock import JobLock
 from storage.manifest import Manifest
 from storage.metadata import group_document, read_document, write_document
 from storage.reading import DAMAGED, refuse_links
 from storage.working import WorkingLevel
-from storage.writing import unwritable, writing
+from storage.writing import writing
 
 LEVELS = "levels"
 WORK = "work"
-HOLDER = "holder.json"
 QUOTA = "quota"
 LEVEL_NAME = re.compile("[0-9]{4,9}")
 REMEDY = "'pipeline verify --repair' restores it if it can, otherwise take it from a copy or use --overwrite"
 
 
-class Job:
+class Job(LockedDirectory):
     """A job directory.
 
     Use :meth:`create` or :meth:`open`. Reading needs no lock; :meth:`lock` is for the one process that writes.
@@ -51,23 +47,17 @@ class Job:
         ``field_bits``, ``mask_bits``) and ``provenance``.
     """
 
+    ROOT = "zarr.json"
+    HOLDER = f"{WORK}/holder.json"
+
     def __init__(self, path: Path, attributes: dict[str, Any]) -> None:
-        self.path = path
+        super().__init__(path)
         self.attributes = attributes
-        self._lock: JobLock | None = None
 
     @property
     def sealed(self) -> bool:
         """Whether the metadata of the job have checksums."""
         return int(self.attributes["format_version"]) >= SEALED_FORMAT
-
-    @staticmethod
-    def exists(path: Path) -> bool:
-        """Whether there is something at ``path`` that a new job would have to replace."""
-        try:
-            return path.is_symlink() or (path.exists() and not (path.is_dir() and not any(path.iterdir())))
-        except OSError as error:
-            raise unwritable(path, error) from error
 
     @classmethod
     def create(cls, path: Path, space: dict[str, Any], provenance: dict[str, Any]) -> Job:
@@ -77,25 +67,16 @@ class Job:
         ------
         JobError
             If there is something at ``path``, or it cannot be written.
+        OutOfBudget
+            If the disk is full.
         """
-        if cls.exists(path):
-            raise JobError(f"{path} exists", "use --resume to go on with it or --overwrite to start again")
         attributes = {"format_version": FORMAT_VERSION, "space": space, "provenance": provenance}
-        with writing(path):
-            make_directories(path.parent)
-            temporary = temporary_name(path)
-            try:
-                for directory in (temporary, temporary / LEVELS, temporary / WORK):
-                    directory.mkdir()
-                write_document(temporary / "zarr.json", group_document(attributes))
-                Ledger(attributes).write(temporary / LEVELS)
-                write_document(temporary / WORK / "zarr.json", group_document({}))
-                if path.exists():
-                    path.rmdir()
-                publish(temporary, path)
-            except OSError:
-                shutil.rmtree(temporary, ignore_errors=True)
-                raise
+        with cls._new(path) as new:
+            for directory in (new / LEVELS, new / WORK):
+                directory.mkdir()
+            write_document(new / "zarr.json", group_document(attributes))
+            Ledger(attributes).write(new / LEVELS)
+            write_document(new / WORK / "zarr.json", group_document({}))
         return cls(path, attributes)
 
     @classmethod
@@ -156,56 +137,13 @@ class Job:
                 recognised = False
             if not recognised and cls.copy_of_attributes(path) is None:
                 raise JobError(f"{path} is not a job directory and is left alone", "choose another place with --job")
-            job = cls(path, {})
-            with job.lock():
-                trash = temporary_name(path)
-                os.replace(path, trash)
-                sync_directory(path.parent)
-            shutil.rmtree(trash)
+        cls(path, {})._remove()
 
-    @contextmanager
-    def lock(
-        self,
-        tell: Callable[[str], None] = lambda line: None,
-        pause: Callable[[float], None] = time.sleep,
-        lost: Callable[[], None] = lambda: None,
-    ) -> Iterator[JobLock]:
-        """Be the one process that writes to the job.
-
-        Parameters
-        ----------
-        tell : callable
-            Gets a line for the user when a lock of another host has to be watched.
-        pause : callable
-            Waits for some seconds meanwhile; may raise to give up.
-        lost : callable
-            Called from another thread when another process has taken over; no level is committed after that.
-
-        Raises
-        ------
-        JobLocked
-            If another process has the lock.
-        JobError
-            If the job cannot be written.
-        """
-        lock = JobLock(self.path / "zarr.json", self.path / WORK / HOLDER, tell, pause, lost)
-        with writing(self.path):
-            if (self.path / WORK).is_symlink():
-                # The program makes none, and what it leads to is not the job's.
-                (self.path / WORK).unlink()
-            (self.path / WORK).mkdir(exist_ok=True)
-            lock.acquire()
-        self._lock = lock
-        try:
-            yield lock
-        finally:
-            self._lock = None
-            lock.release()
-
-    def check_lock(self) -> None:
-        """Before a change that counts: whether the lock, if this process took it, is still its own."""
-        if self._lock is not None:
-            self._lock.check()
+    def _make_room_for_holder(self) -> None:
+        if (self.path / WORK).is_symlink():
+            # The program makes none, and what it leads to is not the job's.
+            (self.path / WORK).unlink()
+        (self.path / WORK).mkdir(exist_ok=True)
 
     def ledger(self) -> Ledger | None:
         """The ledger; None in jobs of format 1.

@@ -3,6 +3,8 @@
 ``journal.json`` says what is computed; it is written once, and the lock of the job is its lock. ``finished.jsonl`` has
 a line for each part that is done: a checksum and a JSON object. Lines are only ever added, and flushed one by one. A
 line whose checksum is wrong, such as the last one after a kill, counts as not written: its part is done again.
+
+Both may be anybody's: only ordinary files are read or written, and no more than a journal can have.
 """
 
 from __future__ import annotations
@@ -10,25 +12,27 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from storage.durable import make_directories, publish, remove, remove_orphans, sync_directory, temporary_name
+from storage.attributes import JournalAttributes, checked
+from storage.directory import LockedDirectory
+from storage.durable import publish, remove_orphans, temporary_name
 from storage.errors import CorruptJob, JobError
-from storage.job import HOLDER
-from storage.lock import JobLock
 from storage.metadata import read_document, write_document
+from storage.reading import DAMAGED, open_file
 from storage.writing import writing
 
 JOURNAL_VERSION = 1
 DESCRIPTION = "journal.json"
 ENTRIES = "finished.jsonl"
 CHECKSUM_DIGITS = 16
+# The largest census has a million parts, with a few hundred bytes each; what is longer than a line is none.
+MOST_BYTES = 1 << 30
+MOST_LINE_BYTES = 1 << 26
+REMEDY = "restore it from a copy, or start again with --overwrite"
 
 Entry = dict[str, Any]
 
@@ -37,19 +41,24 @@ def _checksum(text: bytes) -> bytes:
     return hashlib.sha256(text).hexdigest()[:CHECKSUM_DIGITS].encode()
 
 
+def line_of(text: bytes) -> bytes:
+    """The line of an entry that is this text."""
+    return _checksum(text) + b" " + text + b"\n"
+
+
 def _entry_of(line: bytes) -> Entry | None:
     """What a line says, or None if it is damaged."""
     checksum, _, text = line.rstrip(b"\n").partition(b" ")
     if not line.endswith(b"\n") or checksum != _checksum(text):
         return None
     try:
-        entry: Entry = json.loads(text)
+        entry = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return entry
+    return entry if isinstance(entry, dict) else None
 
 
-class Journal:
+class Journal(LockedDirectory):
     """A journal on disk.
 
     Use :meth:`create` or :meth:`open`; write within :meth:`lock`.
@@ -61,16 +70,12 @@ class Journal:
         What is computed.
     """
 
-    def __init__(self, path: Path, description: dict[str, Any]) -> None:
-        self.path = path
-        self.description = description
-        self._lock: JobLock | None = None
+    ROOT = DESCRIPTION
+    HOLDER = "holder.json"
 
-    @staticmethod
-    def exists(path: Path) -> bool:
-        """Whether there is something at ``path`` that is not an empty directory."""
-        with writing(path):
-            return path.is_symlink() or (path.exists() and not (path.is_dir() and not any(path.iterdir())))
+    def __init__(self, path: Path, description: dict[str, Any]) -> None:
+        super().__init__(path)
+        self.description = description
 
     @classmethod
     def create(cls, path: Path, description: dict[str, Any], provenance: dict[str, Any]) -> Journal:
@@ -83,22 +88,10 @@ class Journal:
         OutOfBudget
             If the disk is full.
         """
-        if cls.exists(path):
-            raise JobError(f"{path} exists", "use --resume to go on with it or --overwrite to start again")
         attributes = {"journal_version": JOURNAL_VERSION, "description": description, "provenance": provenance}
-        with writing(path):
-            make_directories(path.absolute().parent)
-            temporary = temporary_name(path)
-            try:
-                temporary.mkdir()
-                write_document(temporary / DESCRIPTION, {"attributes": attributes})
-                (temporary / ENTRIES).touch()
-                if path.exists():
-                    path.rmdir()
-                publish(temporary, path)
-            except OSError:
-                shutil.rmtree(temporary, ignore_errors=True)
-                raise
+        with cls._new(path) as new:
+            write_document(new / DESCRIPTION, {"attributes": attributes})
+            (new / ENTRIES).touch()
         return cls(path, description)
 
     @classmethod
@@ -112,24 +105,23 @@ class Journal:
         CorruptJob
             If it is damaged.
         """
-        if not (path / DESCRIPTION).is_file():
+        if not os.path.lexists(path / DESCRIPTION):
             raise JobError(f"there is no census at {path}", "choose another place with --job")
         try:
             attributes = read_document(path / DESCRIPTION, sealed=True)["attributes"]
             version = attributes["journal_version"]
-            if version > JOURNAL_VERSION:
+            if type(version) is int and version > JOURNAL_VERSION:
                 raise JobError(
                     f"{path} has version {version} of the journal, and this program reads versions up to "
                     f"{JOURNAL_VERSION}",
                     "use a newer version of the program",
                 )
+            checked(JournalAttributes, attributes)
             return cls(path, dict(attributes["description"]))
         except PermissionError as error:
             raise JobError(f"{path} cannot be read ({error.strerror})", "check its permissions") from error
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise CorruptJob(
-                f"{path / DESCRIPTION} is damaged ({error})", "restore it from a copy, or start again with --overwrite"
-            ) from error
+        except DAMAGED as error:
+            raise CorruptJob(f"{path / DESCRIPTION} is damaged ({error})", REMEDY) from error
 
     @classmethod
     def remove(cls, path: Path) -> None:
@@ -141,65 +133,58 @@ class Journal:
         """
         if not cls.exists(path):
             return
-        if not (path / DESCRIPTION).is_file():
+        if path.is_symlink():
+            raise JobError(f"{path} is a link and is left alone", "remove it, or choose another place with --job")
+        with writing(path):
+            recognised = os.path.lexists(path / DESCRIPTION)
+        if not recognised:
             raise JobError(f"{path} is not a census and is left alone", "choose another place with --job")
-        with cls(path, {}).lock(), writing(path):
-            trash = temporary_name(path)
-            os.replace(path, trash)
-            sync_directory(path.absolute().parent)
-        remove(trash)
-
-    @contextmanager
-    def lock(
-        self,
-        tell: Callable[[str], None] = lambda line: None,
-        pause: Callable[[float], None] = time.sleep,
-        lost: Callable[[], None] = lambda: None,
-    ) -> Iterator[JobLock]:
-        """Be the one process that writes to the journal; parameters and errors as :meth:`storage.job.Job.lock`."""
-        lock = JobLock(self.path / DESCRIPTION, self.path / HOLDER, tell, pause, lost)
-        with writing(self.path):
-            lock.acquire()
-        self._lock = lock
-        try:
-            yield lock
-        finally:
-            self._lock = None
-            lock.release()
+        cls(path, {})._remove()
 
     def entries(self) -> list[Entry]:
-        """All entries whose lines are whole."""
+        """All entries whose lines are whole.
+
+        Raises
+        ------
+        CorruptJob
+            If something else is in the place of their file, or it is larger than any.
+        """
+        entries = map(_entry_of, self._lines())
+        return [entry for entry in entries if entry is not None]
+
+    def _lines(self) -> Iterator[bytes]:
+        """The lines of the file of entries, those that are too long in parts; none if it is missing."""
+        path = self.path / ENTRIES
         try:
-            with open(self.path / ENTRIES, "rb") as file:
-                found = [_entry_of(line) for line in file]
+            with open(open_file(path), "rb") as file:
+                if os.fstat(file.fileno()).st_size > MOST_BYTES:
+                    raise CorruptJob(f"{path} has more than {MOST_BYTES} bytes", REMEDY)
+                yield from iter(lambda: file.readline(MOST_LINE_BYTES), b"")
         except FileNotFoundError:
-            return []
+            return
         except OSError as error:
-            raise CorruptJob(
-                f"{self.path / ENTRIES} cannot be read ({error.strerror})", "start again with --overwrite"
-            ) from error
-        return [entry for entry in found if entry is not None]
+            raise CorruptJob(f"{path} cannot be read ({error.strerror})", REMEDY) from error
 
     def writer(self) -> EntryWriter:
         """Adds entries; the journal must be locked. Damaged lines are dropped first.
 
         Raises
         ------
-        JobError, OutOfBudget
+        JobError, OutOfBudget, CorruptJob
         """
         with writing(self.path):
             remove_orphans(self.path)
             self._drop_damaged_lines()
-            return EntryWriter(self.path / ENTRIES, self._lock)
+            return EntryWriter(self.path / ENTRIES, self.check_lock)
 
     def _drop_damaged_lines(self) -> None:
         path = self.path / ENTRIES
-        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
-        whole = [line for line in lines if _entry_of(line) is not None]
-        if whole != lines or not path.exists():
-            temporary = temporary_name(path)
-            temporary.write_bytes(b"".join(whole))
-            publish(temporary, path)
+        if path.exists() and all(_entry_of(line) is not None for line in self._lines()):
+            return
+        temporary = temporary_name(path)
+        with open(temporary, "wb") as file:
+            file.writelines(line for line in self._lines() if _entry_of(line) is not None)
+        publish(temporary, path)
 
 
 class EntryWriter:
@@ -208,14 +193,14 @@ class EntryWriter:
     Parameters
     ----------
     path : Path
-    lock : JobLock, optional
-        Looked at before every line.
+    last_look : callable
+        Called before every line; may raise.
     """
 
-    def __init__(self, path: Path, lock: JobLock | None) -> None:
-        self._lock = lock
+    def __init__(self, path: Path, last_look: Callable[[], None]) -> None:
+        self._last_look = last_look
         self._path = path
-        self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
 
     def __enter__(self) -> Self:
         return self
@@ -235,10 +220,9 @@ class EntryWriter:
         OutOfBudget, JobError
             If it cannot be written.
         """
-        if self._lock is not None:
-            self._lock.check()
+        self._last_look()
         text = json.dumps(entry, separators=(",", ":")).encode()
-        line = _checksum(text) + b" " + text + b"\n"
+        line = line_of(text)
         with writing(self._path):
             written = 0
             while written < len(line):

@@ -1,9 +1,10 @@
 """Hostile input by the thousand: ``python -m tests.faults.fuzzing --count 100000 --seed 1``.
 
-Each case takes a small job, a configuration file, an exported table or a state, damages it (:mod:`mutating`), and gives
-it to a command in this process. Whatever the input is, the command must end with a code of ``docs/exit-codes.md`` and,
-if that is not 0, one line on standard error; nothing outside the job is read, written or listed; nothing is imported,
-loaded or started because the input says so; and no more memory is taken than the process may have.
+Each case takes a small job, the journal of a small census, a configuration file, an exported table or a state, damages
+it (:mod:`mutating`), and gives it to a command in this process. Whatever the input is, the command must end with a code
+of ``docs/exit-codes.md`` and, if that is not 0, one line on standard error; nothing outside the job is read, written or
+listed; nothing is imported, loaded or started because the input says so; and no more memory is taken than the process
+may have.
 
 The last line printed is a JSON document with the number of cases of each kind and how they ended. A case that fails is
 printed with the number that repeats it: ``--only NUMBER`` with the same seed.
@@ -35,6 +36,7 @@ from click.testing import CliRunner, Result
 import storage.lock
 from cli.main import command_line
 from storage.formats import FORMAT_VERSION
+from storage.journal import DESCRIPTION, ENTRIES, line_of
 from storage.metadata import seal
 from tests.engine.tiny import Sizes, assign, shrink
 from tests.faults.mutating import (
@@ -89,6 +91,7 @@ EVERY = (
     "repair",
     "repair",
 )
+CENSUSES = (["census", "--n", "16"], ["census", "--n", "9", "--exhaustive"])
 CONFIG = """\
 puzzle = "sliding"
 max-depth = 3
@@ -168,6 +171,8 @@ class Fuzzer:
         self._bases = [sorted((DIRECTORY / f"format-{version}").iterdir()) for version in range(1, FORMAT_VERSION + 1)]
         self._watch = Watch(self._outside)
         self._contents = {base: contents_of(base) for bases in self._bases for base in bases}
+        self._journals = [self._journal_of(census) for census in CENSUSES]
+        self._right: dict[str, Any] | None = None
         self._exports = [self._export(form) for form in ("csv", "json", "markdown", "bfile")]
         self.counts: Counter[str] = Counter()
         self.codes: Counter[int] = Counter()
@@ -178,6 +183,7 @@ class Fuzzer:
             "spills": (8, self._spill),
             "plans": (6, self._plan),
             "holders": (2, self._holder),
+            "journals of a census": (12, self._journal),
             "links and other kinds of file": (12, self._replaced),
             "configurations": (10, self._configuration),
             "exported files as jobs": (8, self._exported),
@@ -193,6 +199,15 @@ class Fuzzer:
         assert result.exit_code == 0, result.output
         return result.stdout_bytes
 
+    def _journal_of(self, census: list[str]) -> tuple[list[tuple[Path, bytes]], dict[str, Any]]:
+        """The files of a census that is done, and what it has found."""
+        path = self._directory / "census"
+        result = self._run([*census, "--job", str(path), "--scheduler", "sync", "-q", "--json"])
+        assert result.exit_code == 0, result.output
+        files = contents_of(path)
+        shutil.rmtree(path)
+        return files, json.loads(result.stdout)
+
     def _run(self, arguments: list[str], **options: Any) -> Result:
         return CliRunner().invoke(command_line, arguments, prog_name="pipeline", **options)
 
@@ -205,6 +220,7 @@ class Fuzzer:
             shutil.rmtree(path, ignore_errors=True)
             path.mkdir()
         (self._outside / "whole").write_text("precious")
+        self._right = None
         arguments = self.kinds[kind][1](random)
         self.counts[kind] += 1
         before = self._precious()
@@ -258,6 +274,10 @@ class Fuzzer:
             found.append("an endless line of error")
         if CONTROL.search(result.output):
             found.append(f"control characters: {CONTROL.search(result.output)!r}")
+        if result.exit_code == 0 and self._right is not None:
+            answer = json.loads(result.stdout)
+            if answer | {"seconds": 0} != self._right | {"seconds": 0}:
+                found.append(f"a wrong result: {answer!r:.300}")
         return found
 
     def _precious(self) -> list[tuple[str, int, int]]:
@@ -271,11 +291,15 @@ class Fuzzer:
         bases = [path for paths in self._bases for path in sorted(paths)]
         random.shuffle(bases)
         base = next(path for path in bases if next(path.glob(wanted or "zarr.json"), None) is not None)
-        for name, content in self._contents[base]:
+        self._write(self._contents[base])
+        return base
+
+    def _write(self, contents: list[tuple[Path, bytes]]) -> None:
+        """Write the files of a job."""
+        for name, content in contents:
             path = self._job / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        return base
 
     def _pick(self, random: Random, *patterns: str) -> Path:
         found = [path for pattern in patterns for path in sorted(self._job.glob(pattern))]
@@ -360,6 +384,10 @@ class Fuzzer:
 
     def _holder(self, random: Random) -> list[str]:
         base = self._copy(random)
+        self._damage_holder(random, self._job / "work" / "holder.json")
+        return self._use(random, base, "resume", "resume", "overwrite", "list")
+
+    def _damage_holder(self, random: Random, path: Path) -> None:
         holder: dict[str, Any] = {
             "host": "far",
             "boot": "7",
@@ -370,10 +398,49 @@ class Fuzzer:
             "token": "abc",
             "beat": "0000000000000000",
         }
-        path = self._job / "work" / "holder.json"
         path.write_text(json.dumps(holder))
         self._damage_document(random, path)
-        return self._use(random, base, "resume", "resume", "overwrite", "list")
+
+    def _journal(self, random: Random) -> list[str]:
+        number = random.randrange(len(CENSUSES))
+        files, right = self._journals[number]
+        self._write(files)
+        action = random.randrange(6)
+        if action == 0:
+            self._damage_document(random, self._job / DESCRIPTION)
+        elif action == 1:
+            self._damage_holder(random, self._job / "holder.json")
+        elif action == 2:
+            replace_file(random, random.choice(sorted(self._job.iterdir())), self._outside)
+        elif action == 3:
+            path = self._job / ENTRIES
+            path.write_bytes(mutate_bytes(random, path.read_bytes()))
+        else:
+            self._damage_entries(random, self._job / ENTRIES)
+        if action < 4:
+            # Otherwise checksums are right again, and there may be no telling.
+            self._right = right
+        job = ["--job", str(self._job), "--scheduler", "sync", "--json", *random.choice([[], ["-q"]])]
+        again = random.choice(["--resume"] * 5 + ["--overwrite"])
+        other = random.choice([number] * 5 + [1 - number])
+        if other != number:
+            self._right = self._journals[other][1]
+        return [*CENSUSES[other], *job, again]
+
+    def _damage_entries(self, random: Random, path: Path) -> None:
+        """Change lines of a journal, with checksums that are right."""
+        lines = path.read_bytes().splitlines(keepends=True)
+        place = random.randrange(len(lines))
+        text = lines[place].split(b" ", 1)[1].rstrip(b"\n")
+        if random.random() < 0.3:
+            text = mutate_text(random, text.decode())
+        else:
+            changed = mutate_document(random, json.loads(text))
+            text = json.dumps(changed).encode("utf-8", errors="surrogatepass")
+        lines[place] = line_of(text)
+        if random.random() < 0.2:
+            random.shuffle(lines)
+        path.write_bytes(b"".join(lines))
 
     def _replaced(self, random: Random) -> list[str]:
         base = self._copy(random)

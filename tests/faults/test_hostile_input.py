@@ -17,6 +17,6 @@ def test_hostile_input() -> None:
     assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
     summary = json.loads(result.stdout.splitlines()[-1])
     assert summary["cases"] == 300
-    assert len(summary["kinds"]) == 9
+    assert len(summary["kinds"]) == 10
     # Both sides of every fence are tried.
     assert {"0", "2", "3", "5"} <= set(summary["codes"])

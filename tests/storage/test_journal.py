@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from storage.errors import CorruptJob, JobError, JobLocked
 from storage.journal import DESCRIPTION, ENTRIES, Journal
+from storage.metadata import read_document, write_document
 
 WHAT = {"census": "pruned", "n": 12}
 
@@ -76,8 +79,6 @@ def test_a_flipped_bit_in_the_description_is_noticed(
 
 
 def test_a_newer_version_is_refused(tmp_path: Path) -> None:
-    from storage.metadata import read_document, write_document
-
     filled(tmp_path / "journal")
     path = tmp_path / "journal" / DESCRIPTION
     document = read_document(path, sealed=True)
@@ -121,3 +122,70 @@ def test_lost_entries_are_no_error(tmp_path: Path) -> None:
     with journal.lock(), journal.writer() as writer:
         writer.add({"task": 0})
     assert json.loads((tmp_path / "journal" / ENTRIES).read_text().split(" ", 1)[1]) == {"task": 0}
+
+
+def another(kind: str, path: Path, outside: Path) -> None:
+    """Put something else in the place of a file."""
+    path.unlink()
+    if kind == "link":
+        path.symlink_to(outside)
+    elif kind == "link to nothing":
+        path.symlink_to(outside.with_name("nothing"))
+    elif kind == "directory":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        with open(path, "wb") as file:
+            file.truncate(1 << 40)
+
+
+@pytest.mark.parametrize("name", [DESCRIPTION, ENTRIES])
+@pytest.mark.parametrize("kind", ["link", "link to nothing", "directory", "pipe", "hole"])
+def test_ordinary_files_only(kind: str, name: str, tmp_path: Path) -> None:
+    """Nothing is read or written through a link, and no more than a journal can have."""
+    filled(tmp_path / "journal")
+    outside = tmp_path / "outside"
+    outside.write_bytes((tmp_path / "journal" / name).read_bytes())
+    before = outside.read_bytes()
+    another(kind, tmp_path / "journal" / name, outside)
+    with pytest.raises(CorruptJob, match=name):
+        Journal.open(tmp_path / "journal").entries()
+    if name == ENTRIES:
+        journal = Journal.open(tmp_path / "journal")
+        with journal.lock(), pytest.raises(CorruptJob, match=name), journal.writer():
+            pass
+    assert outside.read_bytes() == before
+    assert not outside.with_name("nothing").exists()
+
+
+def test_lines_that_are_too_long_count_as_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = filled(tmp_path / "journal")
+    path = tmp_path / "journal" / ENTRIES
+    path.write_bytes(b"x" * 1000 + b"\n" + path.read_bytes())
+    monkeypatch.setattr("storage.journal.MOST_LINE_BYTES", 300)
+    journal = Journal.open(tmp_path / "journal")
+    assert journal.entries() == entries
+    with journal.lock(), journal.writer():
+        pass
+    assert path.read_bytes().count(b"\n") == len(entries)
+
+
+@pytest.mark.parametrize("change", [{"journal_version": "1"}, {"journal_version": 0}, {"description": [["n", 1]]}])
+def test_a_description_of_another_kind(change: dict[str, Any], tmp_path: Path) -> None:
+    """Its checksum is right, and it is damaged all the same."""
+    filled(tmp_path / "journal")
+    path = tmp_path / "journal" / DESCRIPTION
+    document = read_document(path, sealed=True)
+    document["attributes"].update(change)
+    write_document(path, document)
+    with pytest.raises(CorruptJob):
+        Journal.open(tmp_path / "journal")
+
+
+def test_a_journal_behind_a_link_is_not_deleted(tmp_path: Path) -> None:
+    filled(tmp_path / "journal")
+    (tmp_path / "link").symlink_to(tmp_path / "journal")
+    with pytest.raises(JobError, match="left alone"):
+        Journal.remove(tmp_path / "link")
+    assert (tmp_path / "journal" / DESCRIPTION).exists()
