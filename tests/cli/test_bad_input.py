@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from storage.job import Job
+from storage.metadata import seal
 
 
 @pytest.mark.parametrize(
@@ -116,7 +117,7 @@ def test_a_level_missing(fails, job, arguments):
 def test_newer_format(fails, job, arguments):
     document = json.loads((job / "zarr.json").read_text())
     document["attributes"]["format_version"] = 99
-    (job / "zarr.json").write_text(json.dumps(document))
+    (job / "zarr.json").write_text(json.dumps(seal(document)))
     assert "format 99" in fails(3, *arguments)
 
 
