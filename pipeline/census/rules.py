@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.census.windows import SMALL_RADIUS
+
 
 class Table(NamedTuple):
     """A rule near the pivot.
@@ -31,7 +33,7 @@ class Table(NamedTuple):
 
 
 class BlockedPoints(NamedTuple):
-    """The same as lists: for every edge near the pivot the points that it blocks.
+    """The same as lists and bitmaps: for every edge near the pivot the points that it blocks.
 
     Attributes
     ----------
@@ -40,11 +42,15 @@ class BlockedPoints(NamedTuple):
         right (up) has number ``((y + radius) * (2 * radius + 1) + x + radius) * 2`` (plus 1).
     points : ndarray of int64, shape (2, most, 2)
         x + y and x - y of each point.
+    bitmaps : ndarray of uint64, shape (2, edges, 2, 4)
+        For both turns and each edge the points within 15 steps of the pivot, even and odd, as in a
+        :class:`~pipeline.census.windows.Window` around the pivot.
     radius : int
     """
 
     starts: NDArray[np.int64]
     points: NDArray[np.int64]
+    bitmaps: NDArray[np.uint64]
     radius: int
 
 
@@ -95,11 +101,16 @@ def blocked_points_for(rule: Rule, n: int) -> BlockedPoints:
     bits = np.unpackbits(blocked.view(np.uint8), axis=1, bitorder="little")
     lists = []
     starts = np.zeros((2, blocked.shape[0] + 1), dtype=np.int64)
+    bitmaps = np.zeros((2, blocked.shape[0], 2, 4), dtype=np.uint64)
     for turn in range(2):
-        turned = bits[:, turn : 2 * coordinates.shape[0] : 2]
-        starts[turn, 1:] = np.cumsum(turned.sum(axis=1, dtype=np.int64))
-        lists.append(coordinates[np.nonzero(turned)[1]])
+        edges, places = np.nonzero(bits[:, turn : 2 * coordinates.shape[0] : 2])
+        starts[turn, 1:] = np.cumsum(np.bincount(edges, minlength=blocked.shape[0]))
+        lists.append(coordinates[places])
+        seen = np.abs(coordinates[places]).max(axis=1) <= SMALL_RADIUS
+        u, v = coordinates[places][seen].T
+        bit = ((u + SMALL_RADIUS) >> 1) * (SMALL_RADIUS + 1) + ((v + SMALL_RADIUS) >> 1)
+        np.bitwise_or.at(bitmaps, (turn, edges[seen], u & 1, bit >> 6), np.uint64(1) << (bit & 63).astype(np.uint64))
     points = np.zeros((2, max(len(part) for part in lists), 2), dtype=np.int64)
     for turn, part in enumerate(lists):
         points[turn, : len(part)] = part
-    return BlockedPoints(starts, points, radius)
+    return BlockedPoints(starts, points, bitmaps, radius)

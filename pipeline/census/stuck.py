@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.census.kernels import kernel
+from pipeline.census.marking import mark_any, mark_near
 from pipeline.census.reach import pairs_fit, reach, reaches
 from pipeline.census.windows import (
-    LARGE_RADIUS,
     SMALL_RADIUS,
     is_blocking,
     is_free,
@@ -70,33 +70,6 @@ def make_walk(n: int) -> Walk:
 
 
 @kernel()
-def _mark_blocking(blocking, joint, turn, xs, ys, centre, starts, points, near, steps):
-    """Find the cells of a window from which a vertex blocks the straightening of the bend at ``joint``."""
-    radius = SMALL_RADIUS if blocking.shape[2] == 4 else LARGE_RADIUS
-    side = 2 * near + 1
-    for word in range(blocking.shape[2]):
-        blocking[joint, 0, word] = 0
-        blocking[joint, 1, word] = 0
-    pivot_x, pivot_y = xs[joint], ys[joint]
-    from_x, from_y = pivot_x - centre[0], pivot_y - centre[1]
-    from_u, from_v = from_x + from_y, from_x - from_y
-    middle = near * side + near
-    for edge in range(joint):
-        x, y = min(xs[edge], xs[edge + 1]) - pivot_x, min(ys[edge], ys[edge + 1]) - pivot_y
-        if abs(x) + abs(y) > near or x * x + y * y > (steps + 3) * (steps + 3):
-            # Further away than any vertex to come; the edge's other end and thick rules are why there is a margin.
-            continue
-        upright = np.int64(xs[edge] == xs[edge + 1])
-        number = (middle + y * side + x) * 2 + upright
-        for place in range(starts[turn, number], starts[turn, number + 1]):
-            u = points[turn, place, 0] + from_u
-            v = points[turn, place, 1] + from_v
-            if max(abs(u), abs(v)) <= radius:
-                bit = ((u + radius) >> 1) * (radius + 1) + ((v + radius) >> 1)
-                blocking[joint, u & 1, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
-
-
-@kernel()
 def _is_blocked(walk, joint, last, blocked_points):
     """Whether one of the vertices up to ``last`` blocks the straightening of the bend at ``joint``."""
     xs, ys = walk.xs, walk.ys
@@ -129,11 +102,11 @@ def _open_window(window, walk, depth, blocked_points):
         x, y = walk.xs[vertex] - window.centre[0], walk.ys[vertex] - window.centre[1]
         if abs(x) + abs(y) <= radius:
             occupy(window.free, x, y, radius)
-    starts, points, near = blocked_points
+    starts, points, _, near = blocked_points
     for number in range(walk.open_bends[depth]):
         joint = walk.open_joints[depth, number]
         turn = straightening_turn(walk.digits[joint])
-        _mark_blocking(window.blocking, joint, turn, walk.xs, walk.ys, window.centre, starts, points, near, n - depth)
+        mark_any(window.blocking, joint, turn, walk.xs, walk.ys, window.centre, starts, points, near, n - depth)
 
 
 @kernel()
@@ -160,7 +133,7 @@ def _advance(walk, window, blocked_points, floor, depth, stop):
     # Every look into a tuple of arrays costs, so each is taken out once.
     xs, ys, headings, digits, next_digit, bends, open_bends, open_joints = walk
     centre, free, blocking, reached, after, hits = window
-    starts, points, near = blocked_points
+    starts, points, bitmaps, near = blocked_points
     radius = radius_of(window)
     n = xs.size - 1
     nodes = 0
@@ -203,7 +176,10 @@ def _advance(walk, window, blocked_points, floor, depth, stop):
         fits = reach(free, blocking, reached, x, y, left, open_joints, vertex, count) == everything
         if fits and bent:
             turn = straightening_turn(digit)
-            _mark_blocking(blocking, depth, turn, xs, ys, centre, starts, points, near, left)
+            if radius == SMALL_RADIUS:
+                mark_near(blocking, depth, turn, xs, ys, centre, bitmaps, near, left)
+            else:
+                mark_any(blocking, depth, turn, xs, ys, centre, starts, points, near, left)
             if not is_blocking(blocking, depth, x, y, radius):
                 open_joints[vertex, count] = depth
                 count += 1
