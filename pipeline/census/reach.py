@@ -248,7 +248,7 @@ def pairs_fit(free, blocking, reached, after, hits, x, y, steps, joints, row, co
             hits[first] = _reach_after(
                 free, blocking, joints[row, first], reached, after, parity, steps, joints, row, count
             )
-        for second in range(count):
+        for second in range(count - 1, -1, -1):
             if (hits[first] >> np.uint64(second)) & one:
                 continue
             if not (known >> np.uint64(second)) & one:
