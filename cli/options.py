@@ -87,6 +87,17 @@ def scheduler_options(function: Function) -> Function:
     )(function)
 
 
+def tls_options(function: Function) -> Function:
+    """``--tls-ca``, ``--tls-cert`` and ``--tls-key``, for a cluster."""
+    for name, help_text in (
+        ("--tls-key", "Private key of the certificate."),
+        ("--tls-cert", "Certificate to show to a cluster."),
+        ("--tls-ca", "Authorities that vouch for a cluster."),
+    ):
+        function = click.option(name, type=click.Path(path_type=Path), metavar="FILE", help=help_text)(function)
+    return function
+
+
 def progress_option(function: Function) -> Function:
     """``--progress`` and ``--no-progress``."""
     return click.option(

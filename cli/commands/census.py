@@ -10,7 +10,14 @@ import click
 
 from cli.config import config_option
 from cli.failures import Ended
-from cli.options import json_option, notes_options, progress_option, scheduler_options, start_again_options
+from cli.options import (
+    json_option,
+    notes_options,
+    progress_option,
+    scheduler_options,
+    start_again_options,
+    tls_options,
+)
 from cli.resuming import command_given, command_to_continue, one_of, stopping
 from cli.streams import is_fancy, note, print_json
 
@@ -43,6 +50,7 @@ if TYPE_CHECKING:
 )
 @start_again_options
 @scheduler_options
+@tls_options
 @json_option("Print the result as JSON.")
 @progress_option
 @notes_options
@@ -61,6 +69,9 @@ def command(
     overwrite: bool,
     workers: int | None,
     scheduler: str,
+    tls_ca: Path | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
     json: bool,
     progress: bool,
     verbose: bool,
@@ -89,8 +100,10 @@ def command(
         from cli.census_progress import census_observer
         from pipeline.census.census import Census
         from pipeline.executors import Stopped
+        from pipeline.settings import Tls
 
-        census = Census(n, exhaustive, collision, scheduler, workers, job, observer := census_observer(progress, quiet))
+        observer = census_observer(progress, quiet)
+        census = Census(n, exhaustive, collision, scheduler, workers, job, observer, tls=Tls(tls_ca, tls_cert, tls_key))
         stop.tell(census.stop)
         try:
             with observer:

@@ -20,6 +20,7 @@ from cli.options import (
     puzzle_option,
     scheduler_options,
     start_again_options,
+    tls_options,
 )
 from cli.puzzles import searched_space
 from cli.resuming import Stop, command_given, command_to_continue, one_of, stopping
@@ -52,9 +53,7 @@ if TYPE_CHECKING:
     help="Memory for the whole process, such as 2GiB; half of all unless given.",
 )
 @scheduler_options
-@click.option("--tls-ca", type=click.Path(path_type=Path), metavar="FILE", help="Authorities that vouch for a cluster.")
-@click.option("--tls-cert", type=click.Path(path_type=Path), metavar="FILE", help="Certificate to show to a cluster.")
-@click.option("--tls-key", type=click.Path(path_type=Path), metavar="FILE", help="Private key of the certificate.")
+@tls_options
 @click.option(
     "--keep",
     type=click.Choice(["all", "frontier"]),

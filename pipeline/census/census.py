@@ -23,6 +23,7 @@ from pipeline.census.rules import Rule, swept
 from pipeline.census.tasks import count_block, find_stuck, load_census_kernels, search_components
 from pipeline.executors import Executor, make_executor
 from pipeline.provenance import provenance
+from pipeline.settings import Tls
 from storage.errors import InvalidInput, JobError, Mismatch
 from storage.journal import EntryWriter, Journal
 
@@ -111,6 +112,8 @@ class Census:
     observer : CensusObserver, optional
     rule : Rule
         Collision rule, for trying the search on others than the snake's.
+    tls : Tls, optional
+        For a cluster.
 
     Raises
     ------
@@ -133,6 +136,7 @@ class Census:
         journal: str | os.PathLike[str] | None = None,
         observer: CensusObserver | None = None,
         rule: Rule = swept,
+        tls: Tls | None = None,
     ) -> None:
         if exhaustive and not 0 <= n <= EXHAUSTIVE_LARGEST:
             raise InvalidInput(f"n is {n}", f"an exhaustive census takes n from 0 to {EXHAUSTIVE_LARGEST}")
@@ -149,6 +153,7 @@ class Census:
         self.path = Path(journal) if journal is not None else None
         self._scheduler = scheduler
         self._workers = workers
+        self._tls = tls
         self._observer = observer if observer is not None else CensusObserver()
         self._executor: Executor | None = None
         self._stop_wanted = False
@@ -178,7 +183,9 @@ class Census:
             return CensusResult(self.n, 1, (), (), 0, time.monotonic() - started, only, self.collision)
         try:
             with ExitStack() as stack:
-                executor = stack.enter_context(make_executor(self._scheduler, self._workers or available_workers()))
+                executor = stack.enter_context(
+                    make_executor(self._scheduler, self._workers or available_workers(), self._tls)
+                )
                 self._executor = executor
                 if self._stop_wanted:
                     executor.stop.set()
