@@ -91,6 +91,29 @@ def _is_blocked(walk, joint, last, blocked_points):
 
 
 @kernel()
+def _begin(prefix, walk, blocked_points):
+    """Lay out the beginning of a walk and find its open bends; returns the number of its edges."""
+    edges = prefix.size + 1
+    bends = 0
+    for joint in range(1, edges):
+        digit = prefix[joint - 1]
+        heading = (walk.headings[joint] + np.int64(digit) - 1) & 3
+        walk.digits[joint] = digit
+        walk.headings[joint + 1] = heading
+        walk.xs[joint + 1] = walk.xs[joint] + (1 if heading == 0 else -1 if heading == 2 else 0)
+        walk.ys[joint + 1] = walk.ys[joint] + (1 if heading == 1 else -1 if heading == 3 else 0)
+        bends += digit != STRAIGHT
+    count = 0
+    for joint in range(1, edges):
+        if walk.digits[joint] != STRAIGHT and not _is_blocked(walk, joint, edges, blocked_points):
+            walk.open_joints[edges, count] = joint
+            count += 1
+    walk.bends[edges] = bends
+    walk.open_bends[edges] = count
+    return edges
+
+
+@kernel()
 def _open_window(window, walk, depth, blocked_points):
     """Centre a window at a vertex and fill it from the walk up to there."""
     radius = radius_of(window)
@@ -224,26 +247,9 @@ def search_prefix(prefix, walk, large, small, blocked_points, found):
         Walks that were looked at and not given up.
     """
     n = walk.xs.size - 1
-    floor = prefix.size + 1
+    floor = _begin(prefix, walk, blocked_points)
+    count = walk.open_bends[floor]
     window = large if n - floor > SMALL_RADIUS else small
-    for vertex in range(2, floor + 1):
-        joint = vertex - 1
-        walk.digits[joint] = prefix[joint - 1]
-        heading = (walk.headings[joint] + np.int64(prefix[joint - 1]) - 1) & 3
-        walk.headings[vertex] = heading
-        walk.xs[vertex] = walk.xs[joint] + (1 if heading == 0 else -1 if heading == 2 else 0)
-        walk.ys[vertex] = walk.ys[joint] + (1 if heading == 1 else -1 if heading == 3 else 0)
-    bends = 0
-    count = 0
-    for joint in range(1, floor):
-        if walk.digits[joint] == STRAIGHT:
-            continue
-        bends += 1
-        if not _is_blocked(walk, joint, floor, blocked_points):
-            walk.open_joints[floor, count] = joint
-            count += 1
-    walk.bends[floor] = bends
-    walk.open_bends[floor] = count
     _open_window(window, walk, floor, blocked_points)
     everything = (np.uint64(1) << np.uint64(count)) - np.uint64(1)
     if (
@@ -254,7 +260,7 @@ def search_prefix(prefix, walk, large, small, blocked_points, found):
     stuck = 0
     nodes = 1
     if floor == n:
-        if bends:
+        if walk.bends[n]:
             stuck = 1
             for joint in range(1, n if found.shape[0] else 1):
                 found[0, joint - 1] = walk.digits[joint]
