@@ -42,19 +42,18 @@ class LineObserver(QuietObserver):
 
     def __init__(self) -> None:
         super().__init__(quiet=False)
-        self._said = time.monotonic()
 
     def phase_started(self, phase: str, tasks: int, finished: int) -> None:
         self._tasks, self._done, self._before = tasks, finished, finished
         self._nodes = self._found = 0
-        self._started = time.monotonic()
+        self._started = self._said = time.monotonic()
 
     def task_done(self, phase: str, result: dict[str, Any]) -> None:
         self._done += 1
         self._nodes += result.get("nodes", 0)
         self._found += len(result.get("stuck" if phase == "exhaustive" else "shapes", ()))
         now = time.monotonic()
-        if now - self._said >= LINE_SECONDS:
+        if now - self._said >= LINE_SECONDS and self._done < self._tasks:
             self._said = now
             left = (now - self._started) * (self._tasks - self._done) / (self._done - self._before)
             note(
