@@ -87,6 +87,22 @@ def test_stuck_shapes_are_stuck_in_plain_python(n: int) -> None:
         assert not straightened
 
 
+def straightened(shape: str) -> str:
+    """What is left when bends are straightened until none can be."""
+    while True:
+        fewer = [other for other in slow_snake.neighbours(shape) if other.count("1") > shape.count("1")]
+        if not fewer:
+            return shape
+        shape = fewer[0]
+
+
+@pytest.mark.parametrize("n", [24, 25, pytest.param(26, marks=pytest.mark.slow)])
+def test_stuck_shapes_unfold_in_plain_python(n: int) -> None:
+    """Bending one more joint first is enough for all of these."""
+    for shape in Census(n).run().stuck_shapes:
+        assert any(straightened(other) == "1" * (n - 1) for other in slow_snake.neighbours(shape))
+
+
 @pytest.mark.parametrize("n", [-1, 41])
 def test_lengths_that_a_census_does_not_take(n: int) -> None:
     with pytest.raises(InvalidInput, match=f"n is {n}"):
