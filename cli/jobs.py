@@ -36,7 +36,12 @@ def open_job(job: str, jobs_directory: Path) -> tuple[Job, StateSpace]:
     JobError, CorruptJob
     """
     from pipeline.looking import space_of
+    from storage.errors import JobError
     from storage.job import Job
+    from storage.journal import Journal
 
-    opened = Job.open(job_path(job, jobs_directory))
+    path = job_path(job, jobs_directory)
+    if Journal.is_at(path):
+        raise JobError(f"{path} is a census, which has no levels", "'pipeline census' with --job and --resume reads it")
+    opened = Job.open(path)
     return opened, space_of(opened)

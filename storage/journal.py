@@ -77,6 +77,11 @@ class Journal(LockedDirectory):
         super().__init__(path)
         self.description = description
 
+    @staticmethod
+    def is_at(path: Path) -> bool:
+        """Whether what is at ``path`` looks like a journal."""
+        return os.path.lexists(path / DESCRIPTION)
+
     @classmethod
     def create(cls, path: Path, description: dict[str, Any], provenance: dict[str, Any]) -> Journal:
         """Make a journal without entries.
@@ -105,7 +110,7 @@ class Journal(LockedDirectory):
         CorruptJob
             If it is damaged.
         """
-        if not os.path.lexists(path / DESCRIPTION):
+        if not cls.is_at(path):
             raise JobError(f"there is no census at {path}", "choose another place with --job")
         try:
             attributes = read_document(path / DESCRIPTION, sealed=True)["attributes"]
@@ -136,7 +141,7 @@ class Journal(LockedDirectory):
         if path.is_symlink():
             raise JobError(f"{path} is a link and is left alone", "remove it, or choose another place with --job")
         with writing(path):
-            recognised = os.path.lexists(path / DESCRIPTION)
+            recognised = cls.is_at(path)
         if not recognised:
             raise JobError(f"{path} is not a census and is left alone", "choose another place with --job")
         cls(path, {})._remove()

@@ -14,13 +14,14 @@ from storage.sizes import size
 
 if TYPE_CHECKING:
     from storage.job import Job
+    from storage.journal import Journal
 
 
 @click.command("list")
 @jobs_directory_option
 @json_option("Print a JSON array with an object for each job.")
 def command(jobs_dir: Path, json: bool) -> None:
-    """List the jobs with what they search and how far they are."""
+    """List the jobs and censuses with what they search and how far they are."""
     jobs = [_described(path) for path in _directories(jobs_dir)]
     if json:
         print_json(jobs)
@@ -41,10 +42,11 @@ def _directories(jobs_directory: Path) -> list[Path]:
 
 def _described(path: Path) -> dict[str, Any]:
     from storage.job import Job
+    from storage.journal import Journal
 
     try:
-        return _facts(Job.open(path))
-    except (PipelineError, OSError) as error:
+        return _facts_of_census(Journal.open(path)) if Journal.is_at(path) else _facts(Job.open(path))
+    except (PipelineError, OSError, KeyError) as error:
         message = error.message if isinstance(error, PipelineError) else str(error)
         return {"name": path.name, "error": message}
 
@@ -65,6 +67,19 @@ def _facts(job: Job) -> dict[str, Any]:
     }
 
 
+def _facts_of_census(journal: Journal) -> dict[str, Any]:
+    from storage.durable import bytes_below
+
+    description = journal.description
+    return {
+        "name": journal.path.name,
+        "census": description["census"],
+        "parameters": {"n": description["n"], "collision": description["collision"]},
+        "tasks_done": len(journal.entries()),
+        "bytes": bytes_below(journal.path),
+    }
+
+
 def _print(jobs: list[dict[str, Any]]) -> None:
     from cli.tables import print_table
 
@@ -74,6 +89,10 @@ def _print(jobs: list[dict[str, Any]]) -> None:
             rows.append([job["name"], "", "", "", "", "", job["error"]])
             continue
         parameters = " ".join(f"{key}={value}" for key, value in job["parameters"].items() if value is not None)
+        if "census" in job:
+            tasks = f"{job['tasks_done']} tasks done"
+            rows.append([job["name"], f"{job['census']} census", parameters, "-", "-", size(job["bytes"]), tasks])
+            continue
         depth = job["depth"] if job["depth"] is not None else "-"
         state = "complete" if job["complete"] else "unfinished"
         rows.append([job["name"], job["puzzle"], parameters, depth, job["states"], size(job["bytes"]), state])

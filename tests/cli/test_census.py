@@ -85,6 +85,19 @@ def test_a_census_that_is_kept(run, fails):
     assert "damaged" in fails(5, "census", "--n", "21", "--job", "kept", "--resume")
 
 
+def test_a_census_among_jobs(run, fails):
+    run("census", "--n", "12", "--job", "jobs/mine")
+    run("run", "--n", "5", "--quiet")
+    lines = run("list").stdout.splitlines()
+    assert lines[1].split()[:5] == ["mine", "pruned", "census", "n=12", "collision=swept"]
+    assert lines[1].endswith("1 tasks done")
+    listed = json.loads(run("list", "--json").stdout)
+    assert listed[0]["census"] == "pruned"
+    assert listed[1]["name"] == "snake-5"
+    for command in (["inspect"], ["verify"], ["export", "--format", "csv"]):
+        assert "is a census" in fails(3, command[0], "mine", *command[1:])
+
+
 def test_configuration_files(run):
     Path("census.toml").write_text("n = 5\nexhaustive = true\n")
     assert json.loads(run("census", "--config", "census.toml", "--json").stdout)["bends"] == [1, 2, 8, 7, 4]
