@@ -20,7 +20,14 @@ from pipeline.census.events import CensusObserver
 from pipeline.census.prefixes import block_count, prefix_edges
 from pipeline.census.records import Result, finished
 from pipeline.census.rules import Rule, swept
-from pipeline.census.tasks import count_block, find_stuck, load_census_kernels, search_components
+from pipeline.census.tasks import (
+    count_block,
+    find_stuck,
+    load_component_kernels,
+    load_exhaustive_kernels,
+    load_search_kernels,
+    search_components,
+)
 from pipeline.executors import Executor, make_executor
 from pipeline.provenance import provenance
 from pipeline.settings import Tls
@@ -29,6 +36,7 @@ from storage.journal import EntryWriter, Journal
 
 EXHAUSTIVE_LARGEST = 33
 SHAPES_OF_A_TASK = 500
+LOADERS = {"stuck": load_search_kernels, "components": load_component_kernels, "exhaustive": load_exhaustive_kernels}
 
 
 @dataclass(frozen=True)
@@ -189,8 +197,6 @@ class Census:
                 self._executor = executor
                 if self._stop_wanted:
                     executor.stop.set()
-                load_census_kernels()
-                executor.prepare(load_census_kernels)
                 work = _Work(executor)
                 if self.path is not None:
                     if overwrite:
@@ -251,6 +257,9 @@ class Census:
                 work.writer.add({"phase": phase, "task": number, "result": result})
             self._observer.task_done(phase, result)
 
+        if missing:
+            LOADERS[phase]()
+            work.executor.prepare(LOADERS[phase])
         work.executor.run([(_numbered, (number, *tasks[number])) for number in missing], done)
         return [work.finished[phase, number] for number in range(len(tasks))]
 

@@ -7,21 +7,25 @@ shapes. So a component that is not closed is left after a few shapes, and one th
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+from numpy.typing import NDArray
 
+from pipeline.census.kernels import kernel
+from pipeline.census.rules import Table
 from pipeline.census.swings import ANTICLOCKWISE_TURN, CLOCKWISE_TURN, is_blocked, lay_out
 from pipeline.census.symmetry import make_canonical
 
-UNFOLDS, CLOSED, TOO_LARGE = 0, 1, 2
+UNFOLDS, CLOSED, FULL = 0, 1, 2
+SMALLEST_ROOM = 1 << 7
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel()
 def bends_left(joints, xs, ys, numbers, blocked):
     """Straighten, in place, until no bend can be straightened; returns how many bends there are then."""
-    lay_out(joints, xs, ys, 1)
+    first = np.int64(1)
+    lay_out(joints, xs, ys, first)
     left = 0
-    joint = 1
+    joint = first
     while joint <= joints.size:
         digit = joints[joint - 1]
         if digit != 1:
@@ -30,7 +34,7 @@ def bends_left(joints, xs, ys, numbers, blocked):
                 joints[joint - 1] = 1
                 lay_out(joints, xs, ys, joint)
                 # It may have been in the way of bends that come earlier.
-                joint = 1
+                joint = first
                 left = 0
                 continue
             left += 1
@@ -38,7 +42,7 @@ def bends_left(joints, xs, ys, numbers, blocked):
     return left
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel()
 def _pack(joints):
     """The joints as two numbers, two bits a joint."""
     high = low = np.uint64(0)
@@ -50,7 +54,7 @@ def _pack(joints):
     return high, low
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel()
 def _slot_of(high, low, slots, shapes):
     """Where a shape is in a hash table of rows of ``shapes``, or the free place where it belongs."""
     mixed = (high ^ (low * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -64,72 +68,84 @@ def _slot_of(high, low, slots, shapes):
     return slot
 
 
-@numba.njit(nogil=True, cache=True)
-def search_component(start, numbers, blocked, most):
-    """Search the component of a shape until it is known to unfold, or complete.
+@kernel()
+def _search(numbers, blocked, shapes, packed, slots, xs, ys, joints, neighbour):
+    """Search the component of the shape in row 0 of ``shapes``; returns the outcome and the number of shapes found.
 
-    Parameters
-    ----------
-    start : ndarray of uint8, shape (joints,)
-        A shape in canonical form, of at most 64 joints.
-    numbers, blocked : ndarray
-        A :class:`~pipeline.census.rules.Table`.
-    most : int64
-        Shapes to hold in memory.
-
-    Returns
-    -------
-    outcome : int64
-        ``UNFOLDS``, ``CLOSED``, or ``TOO_LARGE`` if it has more than ``most`` shapes.
-    shapes : ndarray of uint8, shape (count, joints)
-        The shapes that were found; if the component is closed, all of it, in canonical form.
+    ``packed`` has the same rows as numbers, and ``slots`` (-1 for a free place) is a hash table of rows. The other
+    arrays are room to work in. The outcome is ``FULL`` if the rows do not suffice.
     """
-    size = start.size
-    xs = np.zeros(size + 2, dtype=np.int64)
-    ys = np.zeros(size + 2, dtype=np.int64)
-    way_x = np.zeros(size + 2, dtype=np.int64)
-    way_y = np.zeros(size + 2, dtype=np.int64)
-    slots = np.full(1 << 8, -1, dtype=np.int64)
-    packed = np.zeros((1 << 7, 2), dtype=np.uint64)
-    shapes = np.zeros((1 << 7, size), dtype=np.uint8)
-    shapes[0] = start
-    packed[0, 0], packed[0, 1] = _pack(start)
+    size = joints.size
+    first = np.int64(1)
+    packed[0, 0], packed[0, 1] = _pack(shapes[0])
     slots[_slot_of(packed[0, 0], packed[0, 1], slots, packed)] = 0
     count = 1
-    if bends_left(start.copy(), way_x, way_y, numbers, blocked) == 0:
-        return UNFOLDS, shapes[:1]
+    for place in range(size):
+        neighbour[place] = shapes[0, place]
+    if bends_left(neighbour, xs, ys, numbers, blocked) == 0:
+        return UNFOLDS, count
     done = 0
     while done < count:
-        joints = shapes[done].copy()
+        for place in range(size):
+            joints[place] = shapes[done, place]
         done += 1
-        lay_out(joints, xs, ys, 1)
-        for joint in range(1, size + 1):
+        for joint in range(first, size + 1):
             for turn in (ANTICLOCKWISE_TURN, CLOCKWISE_TURN):
-                digit = joints[joint - 1]
-                turned = np.int64(digit) + (1 if turn == ANTICLOCKWISE_TURN else -1)
-                if turned < 0 or turned > 2 or is_blocked(xs, ys, joint, joints.size + 1, turn, numbers, blocked):
+                turned = np.int64(joints[joint - 1]) + (1 if turn == ANTICLOCKWISE_TURN else -1)
+                if turned < 0 or turned > 2:
                     continue
-                neighbour = joints.copy()
+                lay_out(joints, xs, ys, first)
+                if is_blocked(xs, ys, joint, size + 1, turn, numbers, blocked):
+                    continue
+                for place in range(size):
+                    neighbour[place] = joints[place]
                 neighbour[joint - 1] = turned
                 make_canonical(neighbour)
                 high, low = _pack(neighbour)
                 slot = _slot_of(high, low, slots, packed)
                 if slots[slot] >= 0:
                     continue
-                if count == most:
-                    return TOO_LARGE, shapes[:count]
-                if count == packed.shape[0]:
-                    packed = np.concatenate((packed, np.zeros_like(packed)))
-                    shapes = np.concatenate((shapes, np.zeros_like(shapes)))
-                    slots = np.full(2 * slots.size, -1, dtype=np.int64)
-                    for row in range(count):
-                        slots[_slot_of(packed[row, 0], packed[row, 1], slots, packed)] = row
-                    slot = _slot_of(high, low, slots, packed)
+                if count == shapes.shape[0]:
+                    return FULL, count
                 slots[slot] = count
-                shapes[count] = neighbour
                 packed[count, 0] = high
                 packed[count, 1] = low
+                for place in range(size):
+                    shapes[count, place] = neighbour[place]
                 count += 1
-                if bends_left(neighbour, way_x, way_y, numbers, blocked) == 0:
-                    return UNFOLDS, shapes[:count]
-    return CLOSED, shapes[:count]
+                if bends_left(neighbour, xs, ys, numbers, blocked) == 0:
+                    return UNFOLDS, count
+    return CLOSED, count
+
+
+def search_component(start: NDArray[np.uint8], table: Table, most: int) -> tuple[int, NDArray[np.uint8]]:
+    """Search the component of a shape until it is known to unfold, or complete.
+
+    Parameters
+    ----------
+    start : ndarray of uint8, shape (joints,)
+        A shape in canonical form, of at most 64 joints.
+    table : Table
+    most : int
+        Shapes to hold in memory.
+
+    Returns
+    -------
+    outcome : int
+        ``UNFOLDS``, ``CLOSED``, or ``FULL`` if it has more than ``most`` shapes.
+    shapes : ndarray of uint8, shape (count, joints)
+        The shapes that were found; if the component is closed, all of it, in canonical form.
+    """
+    coordinates = np.zeros((2, start.size + 2), dtype=np.int64)
+    work = np.zeros((2, start.size), dtype=np.uint8)
+    rows = SMALLEST_ROOM
+    while True:
+        shapes = np.zeros((rows, start.size), dtype=np.uint8)
+        shapes[0] = start
+        packed = np.zeros((rows, 2), dtype=np.uint64)
+        slots = np.full(2 * rows, -1, dtype=np.int64)
+        outcome, count = _search(*table, shapes, packed, slots, *coordinates, *work)
+        if outcome != FULL or rows >= most:
+            return outcome, shapes[:count]
+        # Beginning again costs no more than the last attempt.
+        rows *= 4

@@ -63,7 +63,7 @@ def count_shapes(prefix, n, numbers, blocked, find_stuck, bends_of, found):
     shapes = 0
     stuck = 0
     nodes = 0
-    depth = 1
+    depth = np.int64(1)
     last_bend = np.zeros(n + 1, dtype=np.int64)
     # The earliest bend whose straightening no vertex so far blocks, or 0; and the points that would block it.
     open_bend = np.zeros(n + 1, dtype=np.int64)

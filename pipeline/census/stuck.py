@@ -188,7 +188,7 @@ def _advance(walk, window, blocked_points, floor, depth, stop):
         left = n - vertex
         bent = digit != STRAIGHT
         digits[depth] = digit
-        count = 0
+        count = np.int64(0)
         for number in range(open_bends[depth]):
             joint = open_joints[depth, number]
             if not is_blocking(blocking, joint, x, y, radius):
@@ -252,8 +252,9 @@ def search_prefix(prefix, walk, large, small, blocked_points, found):
     window = large if n - floor > SMALL_RADIUS else small
     _open_window(window, walk, floor, blocked_points)
     everything = (np.uint64(1) << np.uint64(count)) - np.uint64(1)
+    here = np.int64(0)  # from the centre
     if (
-        reach(window.free, window.blocking, window.reached, 0, 0, n - floor, walk.open_joints, floor, count)
+        reach(window.free, window.blocking, window.reached, here, here, n - floor, walk.open_joints, floor, count)
         != everything
     ):
         return 0, 0

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from pipeline.census.kernels import kernel
 
 STEP_X = np.array([1, 0, -1, 0], dtype=np.int64)
 STEP_Y = np.array([0, 1, 0, -1], dtype=np.int64)
 ANTICLOCKWISE_TURN, CLOCKWISE_TURN = 0, 1
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel()
 def lay_out(joints, xs, ys, first):
     """Coordinates of the vertices behind joint ``first`` and on, those up to there being right already.
 
@@ -35,7 +36,7 @@ def lay_out(joints, xs, ys, first):
         ys[joint + 1] = ys[joint] + STEP_Y[heading]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel()
 def blocks(xs, ys, joint, vertex, turn, numbers, blocked):
     """Whether one moving vertex blocks a quarter turn of the part behind a joint.
 
@@ -65,7 +66,7 @@ def blocks(xs, ys, joint, vertex, turn, numbers, blocked):
     return False
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel()
 def is_blocked(xs, ys, joint, last, turn, numbers, blocked):
     """Whether any of the vertices from a joint to ``last`` blocks a quarter turn; parameters as :func:`blocks`."""
     for vertex in range(joint + 1, last + 1):  # noqa: SIM110 (numba compiles no generators here)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pipeline.census.components import CLOSED, TOO_LARGE, search_component
+from pipeline.census.components import CLOSED, FULL, search_component
 from pipeline.census.exhaustive import count_shapes
 from pipeline.census.prefixes import prefixes
 from pipeline.census.records import Result
-from pipeline.census.rules import Rule, blocked_points_for, table_for, whole_table_for
+from pipeline.census.rules import Rule, blocked_points_for, swept, table_for, whole_table_for
 from pipeline.census.stuck import make_walk, search_prefix
 from pipeline.census.symmetry import canonical_order
 from pipeline.census.windows import LARGE_RADIUS, SMALL_RADIUS, make_window
@@ -72,8 +72,8 @@ def search_components(rule: Rule, n: int, shapes: Sequence[str]) -> Result:
     for shape in shapes:
         if shape in locked:
             continue
-        outcome, component = search_component(joints_of(shape), *table, MOST_SHAPES_OF_A_COMPONENT)
-        if outcome == TOO_LARGE:
+        outcome, component = search_component(joints_of(shape), table, MOST_SHAPES_OF_A_COMPONENT)
+        if outcome == FULL:
             raise OutOfBudget(
                 f"the component of {shape} has more than {MOST_SHAPES_OF_A_COMPONENT} shapes",
                 f"search it on disk with 'pipeline run -p start={shape}'",
@@ -115,10 +115,16 @@ def count_block(rule: Rule | None, n: int, edges: int, block: int, blocks: int) 
     return {"shapes": shapes, "bends": bends.tolist(), "stuck": stuck, "nodes": nodes}
 
 
-def load_census_kernels() -> None:
-    """Compile or load all kernels, on next to nothing, before several threads or processes want them at once."""
-    from pipeline.census.rules import swept
-
+def load_search_kernels() -> None:
+    """Compile or load the kernels of the pruned search before several threads or processes want them at once."""
     find_stuck(swept, 18, 1, 0, 1)
-    search_components(swept, 3, ["11", "02"])
+
+
+def load_component_kernels() -> None:
+    """The same for the search of components."""
+    search_components(swept, 3, ["02"])
+
+
+def load_exhaustive_kernels() -> None:
+    """The same for the exhaustive count."""
     count_block(swept, 3, 1, 0, 1)
