@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -40,13 +41,17 @@ class ClusterExecutor(Executor):
     def __init__(self, address: str, tls: Tls | None = None) -> None:
         from distributed import Client
 
+        # A connection that closes is logged to standard error otherwise; what it means for the search, the search says.
+        log = logging.getLogger("distributed")
+        log.setLevel(max(log.level, logging.WARNING))
         security = _security(tls) if tls is not None else None
         if security is not None and "://" not in address:
             address = f"tls://{address}"
         try:
             options = {} if security is None else {"security": security}
             self._client = Client(address, timeout=CONNECT_SECONDS, **options)
-        except (OSError, ValueError, TypeError, TimeoutError, RuntimeError) as error:
+        except (OSError, ValueError, TypeError, TimeoutError, RuntimeError, AssertionError) as error:
+            # dask asserts that its event loop has begun within ten seconds.
             raise InvalidInput(
                 f"no dask scheduler answers at {address!r} as asked ({_reason(error)})",
                 "start one with 'dask scheduler', or use --scheduler threads",

@@ -16,12 +16,20 @@ from tests.engine.jobs import leftovers, summary
 from tests.engine.test_resuming import StopAt
 from tests.engine.tiny import Sizes, everything_small
 
+# The workers count too: they are processes of the tree.
+MEMORY = 2**32
+
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """Address of a scheduler on the loopback interface."""
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None, silence_logs=False
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        silence_logs=False,
     ) as cluster:
         cluster.wait_for_workers(2)
         yield cluster.scheduler_address
@@ -31,7 +39,7 @@ def address() -> Iterator[str]:
     ("space", "depth"), [(Snake(n=9), None), (Sliding(rows=3, cols=3), 14)], ids=["snake", "board"]
 )
 def test_same_answer(space: StateSpace, depth: int | None, tmp_path: Path, address: str) -> None:
-    Search(space, job=tmp_path / "plain", memory=2**30, max_depth=depth).run()
+    Search(space, job=tmp_path / "plain", memory=MEMORY, max_depth=depth).run()
     with everything_small(Sizes(memory=10**6)):
         Search(space, job=tmp_path / "job", scheduler=address, max_depth=depth).run()
     assert summary(tmp_path / "job") == summary(tmp_path / "plain")
@@ -47,7 +55,7 @@ def test_relative_path(tmp_path: Path, address: str, monkeypatch: pytest.MonkeyP
 
 def test_stopped_and_resumed_elsewhere(tmp_path: Path, address: str) -> None:
     """Begun on the cluster, gone on with threads, finished on the cluster."""
-    Search(Snake(n=9), job=tmp_path / "plain", memory=2**30).run()
+    Search(Snake(n=9), job=tmp_path / "plain", memory=MEMORY).run()
     with everything_small():
         for scheduler, event in ((address, 12), ("threads", 40), (address, 8)):
             observer = StopAt(event)

@@ -39,7 +39,7 @@ def check_whole(path: Path, expected: Summary, space: tuple[str, dict[str, Any]]
     assert [entry.name for entry in path.parent.iterdir() if entry.name.endswith(".partial")] == []
 
 
-@pytest.mark.parametrize("moments", [8, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("moments", [4, pytest.param(60, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("space", "sizes", "options"),
     [
@@ -106,7 +106,7 @@ def test_killed_by_a_signal_at_random_times(space: tuple[str, dict[str, Any]], t
     expected = killer.search(tmp_path / "whole", *space, ordinary=True, memory=2**30)["summary"]
     generator = random.Random(3)
     killed = 0
-    for _ in range(12):
+    for _ in range(8):
         sizes = Sizes(memory=generator.choice([0, 300, 10**6]), buffer=generator.choice([200, 400]))
         wait = generator.uniform(0.1, 1.0)
         answer = killer.search(

@@ -53,6 +53,7 @@ from tests.golden import DIRECTORY
 
 MEMORY_HEADROOM = 768 << 20
 SECONDS = 30
+WARMING = 80
 KNOWN_CODES = {0, 1, 2, 3, 4, 5, 6, 7, 8}
 LONGEST_LINE = 2000
 CONTROL = re.compile(r"[^\S\n ]|[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -567,7 +568,7 @@ def fuzzer(seed: int) -> Iterator[Fuzzer]:
         storage.lock.SILENCE_SECONDS = 0.0
         try:
             made = Fuzzer(Path(directory), seed)
-            for number in range(-200, 0):
+            for number in range(-WARMING, 0):
                 made.case(number)
             made.counts.clear()
             made.codes.clear()

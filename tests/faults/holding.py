@@ -1,17 +1,20 @@
-"""Processes that hold the lock of a job, on this host or on one that is made up: ``python -m tests.faults.holding``."""
+"""Processes that hold the lock of a job, on this host or on one that is made up.
+
+They are forked from a process that has imported everything, which takes much longer than all that a test does.
+"""
 
 from __future__ import annotations
 
 import errno
-import json
+import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +29,15 @@ from pipeline.executors import Stopped
 from pipeline.search import Search
 from pipeline.spaces.registry import make_space
 from storage.errors import PipelineError
-from storage.job import Job, WorkingLevel
+from storage.job import Job
 from storage.lock import JobLock
 from storage.manifest import Manifest
+from storage.working import WorkingLevel
 from tests.engine.tiny import Sizes, assign, shrink
 
-ROOT = Path(__file__).parents[2]
 # Short, but long enough for a machine that does other things too.
 SECONDS = {"BEAT_SECONDS": 0.1, "SILENCE_SECONDS": 2.0, "LOOK_SECONDS": 0.2, "MISSING_SECONDS": 0.5}
+IMPATIENT_SECONDS = 0.4
 
 
 def no_locks(*_: Any) -> None:
@@ -45,11 +49,16 @@ def no_locks(*_: Any) -> None:
 
 
 @contextmanager
-def elsewhere(boot: str | None, kernel_locks: bool) -> Iterator[None]:
-    """Be on another host (None: on this one), with a file system that carries locks or not."""
+def elsewhere(boot: str | None, kernel_locks: bool, patient: bool = True) -> Iterator[None]:
+    """Be on another host (None: on this one), with a file system that carries locks or not.
+
+    Who knows that the holder is dead or stands still need not be patient.
+    """
     with pytest.MonkeyPatch.context() as patch:
         for name, value in SECONDS.items():
             patch.setattr(storage.lock, name, value)
+        if not patient:
+            patch.setattr(storage.lock, "SILENCE_SECONDS", IMPATIENT_SECONDS)
         if boot is not None:
             patch.setattr(storage.holder, "boot", lambda: boot)
         if not kernel_locks:
@@ -57,39 +66,38 @@ def elsewhere(boot: str | None, kernel_locks: bool) -> Iterator[None]:
         yield
 
 
-def hold(job: Path) -> None:
-    """Take the lock, and do what the lines of standard input ask for."""
+def hold(job: Path, connection: Connection) -> None:
+    """Take the lock, and do what is asked for."""
     try:
         with Job.open(job).lock() as lock:
-            print("locked", flush=True)
-            for line in sys.stdin:
+            connection.send("locked")
+            while (request := connection.recv()) != "release":
                 try:
-                    if line == "check\n":
+                    if request == "check":
                         lock.check()
-                    elif line == "commit\n":
+                    else:
+                        assert request == "commit"
                         opened = Job.open(job)
                         opened._lock = lock
                         opened.commit(opened.working_level(len(opened.depths())), Manifest.of(len(opened.depths()), []))
-                    else:
-                        break
-                    print("done", flush=True)
+                    connection.send("done")
                 except PipelineError as error:
-                    print(f"{type(error).__name__}: {error}", flush=True)
-        print("released", flush=True)
+                    connection.send(f"{type(error).__name__}: {error}")
+        connection.send("released")
     except PipelineError as error:
-        print(f"{type(error).__name__}: {error}", flush=True)
+        connection.send(f"{type(error).__name__}: {error}")
 
 
-def search(job: Path, order: dict[str, Any]) -> None:
+def search(job: Path, order: dict[str, Any], connection: Connection) -> None:
     """Search until the end or the loss of the lock, with small sizes; stand still on the way as ordered."""
     shrink(assign, Sizes())
     stand_still(order["stop"], order["depth"])
     space = make_space(order["puzzle"], order["parameters"])
     try:
         Search(space, job=job, scheduler="sync").run(resume=True)
-        print("finished", flush=True)
+        connection.send("finished")
     except (PipelineError, Stopped) as error:
-        print(f"{type(error).__name__}: {error}", flush=True)
+        connection.send(f"{type(error).__name__}: {error}")
 
 
 def stand_still(place: str, depth: int) -> None:
@@ -128,34 +136,43 @@ def stand_still(place: str, depth: int) -> None:
 
 
 class Process:
-    """A process with a line for every answer."""
+    """A process with an answer to everything it is asked.
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self.process = process
+    Attributes
+    ----------
+    pid : int
+    """
+
+    def __init__(self, process: ForkServerProcess, connection: Connection) -> None:
+        assert process.pid is not None
+        self.pid = process.pid
+        self._process = process
+        self._connection = connection
 
     def answer(self) -> str:
-        """The next line it prints."""
-        assert self.process.stdout is not None
-        return self.process.stdout.readline().rstrip("\n")
+        """The next thing it says."""
+        return str(self._connection.recv())
 
-    def ask(self, line: str) -> str:
+    def ask(self, request: str) -> str:
         """Order something, and get the answer."""
-        assert self.process.stdin is not None
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
+        self._connection.send(request)
         return self.answer()
+
+    def send_signal(self, number: int) -> None:
+        """Stop it, or let it go on."""
+        os.kill(self.pid, number)
 
     def wait_until_it_stands_still(self) -> None:
         """Wait until it has stopped itself."""
-        process = psutil.Process(self.process.pid)
+        process = psutil.Process(self.pid)
         while process.status() != psutil.STATUS_STOPPED:
-            assert self.process.poll() is None, "it came to its end"
+            assert self._process.is_alive(), "it came to its end"
             time.sleep(0.01)
 
     def kill(self) -> None:
         """Kill it, and wait for its end."""
-        self.process.kill()
-        self.process.wait()
+        self._process.kill()
+        self._process.join()
 
 
 @contextmanager
@@ -163,32 +180,33 @@ def holding(
     job: Path, boot: str | None = None, *, kernel_locks: bool = True, search: dict[str, Any] | None = None
 ) -> Iterator[Process]:
     """A process that holds the lock of a job, or tries to."""
-    order = json.dumps({"boot": boot, "kernel_locks": kernel_locks, "search": search})
-    command = [sys.executable, "-m", "tests.faults.holding", str(job), order]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            yield Process(process)
-        finally:
-            process.kill()
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_act, args=(job, boot, kernel_locks, search, theirs))
+    process.start()
+    theirs.close()
+    try:
+        yield Process(process, ours)
+    finally:
+        process.kill()
+        process.join()
+        process.close()
+        ours.close()
 
 
-def main() -> None:
-    """Hold the lock of the job that the command line names, where its second argument says."""
-    order = json.loads(sys.argv[2])
+def _act(job: Path, boot: str | None, kernel_locks: bool, order: dict[str, Any] | None, connection: Connection) -> None:
+    """Hold the lock of a job, or search in it."""
     # The test that started this process may be killed.
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
-    with elsewhere(order["boot"], order["kernel_locks"]):
-        if order["search"] is not None:
-            search(Path(sys.argv[1]), order["search"])
+    with elsewhere(boot, kernel_locks):
+        if order is not None:
+            search(job, order, connection)
         else:
-            hold(Path(sys.argv[1]))
+            hold(job, connection)
 
 
 def _end_with_parent(parent: int) -> None:
     while os.getppid() == parent:
         threading.Event().wait(1)
     os._exit(1)
-
-
-if __name__ == "__main__":
-    main()

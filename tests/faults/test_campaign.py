@@ -10,9 +10,9 @@ from tests.faults.campaign import LARGE, SMALL, campaign
 
 
 def test_a_few_kills(tmp_path: Path) -> None:
-    report = campaign(SMALL, 9, 1, tmp_path)
-    assert sum(report.kills.values()) >= 9
-    assert report.jobs >= len(SMALL) or len({name for name, _ in report.kills}) >= 2
+    report = campaign(SMALL, 6, 1, tmp_path, most=2)
+    assert sum(report.kills.values()) >= 6
+    assert report.jobs >= len(SMALL)
     assert report.different == []
 
 

@@ -153,7 +153,12 @@ def test_full_at_any_moment(disk: Path, expected: Any, options: dict[str, Any]) 
 def test_full_on_a_worker_of_a_cluster(disk: Path, expected: Any) -> None:
     path = disk / "job"
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None, silence_logs=False
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        silence_logs=False,
     ) as cluster:
         cluster.wait_for_workers(2)
         with everything_small(SIZES):
@@ -238,11 +243,11 @@ def test_the_quota_is_forecast(tmp_path: Path, expected: Any) -> None:
 
 def test_the_command_takes_a_quota(tmp_path: Path) -> None:
     job = str(tmp_path / "job")
-    result = pipeline("run", "--n", "12", "--job", job, "--quiet", "--max-disk", "40KiB")
+    result = pipeline("run", "--n", "9", "--job", job, "--quiet", "--max-disk", "40KiB")
     assert result.returncode == 6
     assert "its quota of 40.00 KiB leaves" in result.stderr
     assert result.stderr.count("\n") == 1
-    assert pipeline("run", "--n", "12", "--job", job, "--quiet", "--resume", "--max-disk", "10MiB").returncode == 0
+    assert pipeline("run", "--n", "9", "--job", job, "--quiet", "--resume", "--max-disk", "10MiB").returncode == 0
 
 
 class Forecasts:

@@ -184,22 +184,27 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-PRINTING: list[Callable[[str], list[str]]] = [
-    lambda job: ["list", "--jobs-dir", str(Path(job).parent)],
-    lambda job: ["inspect", job],
-    lambda job: ["inspect", job, "--head", "30", "--depth", "4"],
-    lambda job: ["export", job, "--format", "csv"],
-    lambda job: ["verify", job],
-    lambda job: ["run", "--n", "6", "--job", job, "--resume"],
-    lambda job: ["moves", "1111111"],
-    lambda job: ["draw", "3,-2,4"],
-    lambda job: ["--help"],
-    lambda job: ["run", "--help"],
-]
-NAMES = ["list", "inspect", "states", "export", "verify", "run", "moves", "draw", "help", "help of run"]
+PRINTING: dict[str, Callable[[str], list[str]]] = {
+    "inspect": lambda job: ["inspect", job],
+    "export": lambda job: ["export", job, "--format", "csv"],
+    "run": lambda job: ["run", "--n", "6", "--job", job, "--resume"],
+    "help": lambda job: ["--help"],
+}
+PRINTING_TOO: dict[str, Callable[[str], list[str]]] = {
+    "list": lambda job: ["list", "--jobs-dir", str(Path(job).parent)],
+    "states": lambda job: ["inspect", job, "--head", "30", "--depth", "4"],
+    "verify": lambda job: ["verify", job],
+    "moves": lambda job: ["moves", "1111111"],
+    "draw": lambda job: ["draw", "3,-2,4"],
+    "help of run": lambda job: ["run", "--help"],
+}
 
 
-@pytest.mark.parametrize("command", PRINTING, ids=NAMES)
+@pytest.mark.parametrize(
+    "command",
+    [pytest.param(make, id=name) for name, make in PRINTING.items()]
+    + [pytest.param(make, id=name, marks=pytest.mark.slow) for name, make in PRINTING_TOO.items()],
+)
 def test_a_closed_pipe(command: Callable[[str], list[str]], finished: Path) -> None:
     """Nobody reads: no complaint, and the exit code says so."""
     reader, writer = os.pipe()

@@ -273,7 +273,7 @@ class JobDirectory(RuleBasedStateMachine):
 
 
 TestSomeLives = JobDirectory.TestCase
-TestSomeLives.settings = settings(max_examples=10, stateful_step_count=12, deadline=None)
+TestSomeLives.settings = settings(max_examples=8, stateful_step_count=12, deadline=None)
 
 
 @pytest.mark.slow

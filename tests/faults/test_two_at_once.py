@@ -51,7 +51,7 @@ def first(job: Path) -> Iterator[Process]:
 def test_a_living_holder_on_another_host(job: Path, first: Process) -> None:
     """Its sign of life is enough to be refused; host, process and start are named."""
     told: list[str] = []
-    who = rf"process {first.process.pid} on {os.uname().nodename} \(since 2.*\+00:00\) is writing to .*job"
+    who = rf"process {first.pid} on {os.uname().nodename} \(since 2.*\+00:00\) is writing to .*job"
     with elsewhere("second", True), pytest.raises(JobLocked, match=who), Job.open(job).lock(told.append):
         pass
     assert len(told) == 1
@@ -65,7 +65,7 @@ def test_a_living_holder_on_another_host(job: Path, first: Process) -> None:
 def test_a_dead_holder_on_another_host(job: Path, first: Process, kernel_locks: bool) -> None:
     first.kill()
     told: list[str] = []
-    with elsewhere("second", kernel_locks), Job.open(job).lock(told.append) as lock:
+    with elsewhere("second", kernel_locks, patient=False), Job.open(job).lock(told.append) as lock:
         lock.check()
         found = read_holder(holder_of(job))
         assert found is not None
@@ -79,8 +79,8 @@ def test_a_living_holder_on_this_host_without_locks(job: Path) -> None:
     told: list[str] = []
     with holding(job, kernel_locks=False) as first:
         assert first.answer() == "locked"
-        first.process.send_signal(signal.SIGSTOP)
-        who = f"process {first.process.pid}"
+        first.send_signal(signal.SIGSTOP)
+        who = f"process {first.pid}"
         with elsewhere(None, False), pytest.raises(JobLocked, match=who), Job.open(job).lock(told.append):
             pass
     assert told == []
@@ -111,17 +111,17 @@ def test_a_number_in_another_container_says_nothing(job: Path) -> None:
         first.kill()
     document = json.loads(holder_of(job).read_text())
     holder_of(job).write_text(json.dumps({**document, "namespace": "pid:[1]", "process": os.getpid()}))
-    with elsewhere(None, False), Job.open(job).lock(told.append):
+    with elsewhere(None, False, patient=False), Job.open(job).lock(told.append):
         pass
     assert len(told) == 1
 
 
 def test_a_holder_that_stood_still(job: Path, first: Process) -> None:
     """It is taken over, and stops when it comes back; the new one keeps the lock."""
-    first.process.send_signal(signal.SIGSTOP)
-    with elsewhere("second", False), Job.open(job).lock() as lock:
+    first.send_signal(signal.SIGSTOP)
+    with elsewhere("second", False, patient=False), Job.open(job).lock() as lock:
         before = summary(job)
-        first.process.send_signal(signal.SIGCONT)
+        first.send_signal(signal.SIGCONT)
         assert first.ask("commit").startswith(f"JobLocked: process {os.getpid()} on {os.uname().nodename} (since ")
         assert first.ask("check").startswith("JobLocked: ")
         assert first.ask("release") == "released"
@@ -267,9 +267,9 @@ def test_a_search_that_stood_still(place: str, answers: list[str], tmp_path: Pat
     with holding(job, "first", kernel_locks=False, search=order) as process:
         process.wait_until_it_stands_still()
         assert not (job / "levels" / "0005").exists()
-        with elsewhere("second", False), everything_small():
+        with elsewhere("second", False, patient=False), everything_small():
             Search(space, job=job, scheduler="sync").run(resume=True)
-        process.process.send_signal(signal.SIGCONT)
+        process.send_signal(signal.SIGCONT)
         assert process.answer().split(":")[0] in answers
     assert summary(job) == summary(tmp_path / "plain")
     # What it wrote after it came back is below work, and goes with the next run.

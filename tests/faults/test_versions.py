@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -16,7 +18,7 @@ from pipeline.spaces.registry import make_space, names
 from storage.formats import FORMAT_VERSION
 from storage.job import Job
 from storage.metadata import seal
-from tests.engine.jobs import leftovers, summary
+from tests.engine.jobs import Summary, leftovers, summary
 from tests.golden import JOBS, GoldenJob, golden_jobs, path_of
 
 GOLDEN = list(golden_jobs())
@@ -94,13 +96,20 @@ def test_looking(golden: Path, counts: list[int], tmp_path: Path) -> None:
     assert contents(job) == before
 
 
+@cache
+def undisturbed(name: str, parameters: tuple[tuple[str, Any], ...]) -> Summary:
+    """What a search finds that nothing happens to."""
+    with TemporaryDirectory() as directory:
+        Search(make_space(name, dict(parameters)), Path(directory) / "job", memory=2**30).run()
+        return summary(Path(directory) / "job")
+
+
 def test_going_on(golden: Path, counts: list[int], tmp_path: Path) -> None:
     """A job that was stopped in the middle of a pass comes to the right end."""
     job = Path(shutil.copytree(golden, tmp_path / "job"))
-    space = make_space(*(Job.open(job).attributes["space"][key] for key in ("name", "parameters")))
-    assert list(Search(space, job, memory=2**30).run(resume=True).states) == counts
-    Search(space, tmp_path / "again", memory=2**30).run()
-    assert summary(job) == summary(tmp_path / "again")
+    name, parameters = (Job.open(job).attributes["space"][key] for key in ("name", "parameters"))
+    assert list(Search(make_space(name, parameters), job, memory=2**30).run(resume=True).states) == counts
+    assert summary(job) == undisturbed(name, tuple(parameters.items()))
     assert leftovers(job) == []
     assert run("verify", str(job)).exit_code == 0
 
