@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client
 
 from pipeline import Search, Sliding, Snake
 from pipeline.executors import Stopped
@@ -15,6 +15,7 @@ from storage.errors import InvalidInput
 from tests.engine.jobs import leftovers, summary
 from tests.engine.test_resuming import StopAt
 from tests.engine.tiny import Sizes, everything_small
+from tests.faults.servers import two_workers
 
 # The workers count too: they are processes of the tree.
 MEMORY = 2**32
@@ -23,16 +24,8 @@ MEMORY = 2**32
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """Address of a scheduler on the loopback interface."""
-    with LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=True,
-        host="127.0.0.1",
-        dashboard_address="127.0.0.1:0",
-        silence_logs=False,
-    ) as cluster:
-        cluster.wait_for_workers(2)
-        yield cluster.scheduler_address
+    with two_workers() as found:
+        yield found
 
 
 @pytest.mark.parametrize(

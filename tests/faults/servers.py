@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from distributed import LocalCluster
+
 ROOT = Path(__file__).parents[2]
 # Both would otherwise listen on all interfaces: for tasks, and for the pages of the dashboard.
 LOOPBACK = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"]
@@ -68,3 +70,18 @@ def cluster(directory: Path, *options: str) -> Iterator[Cluster]:
     """A scheduler, for a while."""
     with ExitStack() as stack:
         yield Cluster(directory, stack, list(options))
+
+
+@contextmanager
+def two_workers() -> Iterator[str]:
+    """Address of a scheduler with two worker processes, all of them children of this process."""
+    with LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        silence_logs=False,
+    ) as running:
+        running.wait_for_workers(2)
+        yield running.scheduler_address

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from distributed import LocalCluster
 
 from pipeline import Search, Sliding, Snake
 from pipeline.events import Observer
@@ -27,6 +26,7 @@ from storage.job import Job
 from storage.manifest import Manifest
 from tests.engine.jobs import leftovers, summary
 from tests.engine.tiny import Sizes, everything_small
+from tests.faults.servers import two_workers
 from tests.faults.small_disk import can_mount, leave, mounted
 
 MIB = 1 << 20
@@ -152,28 +152,17 @@ def test_full_at_any_moment(disk: Path, expected: Any, options: dict[str, Any]) 
 
 def test_full_on_a_worker_of_a_cluster(disk: Path, expected: Any) -> None:
     path = disk / "job"
-    with LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=True,
-        host="127.0.0.1",
-        dashboard_address="127.0.0.1:0",
-        silence_logs=False,
-    ) as cluster:
-        cluster.wait_for_workers(2)
-        with everything_small(SIZES):
-            Search(SPACE, job=path, scheduler=cluster.scheduler_address, max_depth=4).run()
-            leave(disk, 5 * 4096)
-            with pytest.raises(OutOfBudget, match=r"disk is full while writing .*; about .* more .* for level 5"):
-                Search(SPACE, job=path, scheduler=cluster.scheduler_address, force=True).run(resume=True)
-            leave(disk, 4 * MIB)
-            limit = bytes_below(path) + 6000
-            with pytest.raises(OutOfBudget, match=r"has reached its quota of .*; about .* more"):
-                Search(SPACE, job=path, scheduler=cluster.scheduler_address, force=True, max_disk=limit).run(
-                    resume=True
-                )
-            assert bytes_below(path) <= limit
-            Search(SPACE, job=path, scheduler=cluster.scheduler_address).run(resume=True)
+    with two_workers() as address, everything_small(SIZES):
+        Search(SPACE, job=path, scheduler=address, max_depth=4).run()
+        leave(disk, 5 * 4096)
+        with pytest.raises(OutOfBudget, match=r"disk is full while writing .*; about .* more .* for level 5"):
+            Search(SPACE, job=path, scheduler=address, force=True).run(resume=True)
+        leave(disk, 4 * MIB)
+        limit = bytes_below(path) + 6000
+        with pytest.raises(OutOfBudget, match=r"has reached its quota of .*; about .* more"):
+            Search(SPACE, job=path, scheduler=address, force=True, max_disk=limit).run(resume=True)
+        assert bytes_below(path) <= limit
+        Search(SPACE, job=path, scheduler=address).run(resume=True)
     assert summary(path) == expected
     assert leftovers(path) == []
 
