@@ -17,6 +17,7 @@ from pipeline.census.events import CensusObserver
 from pipeline.executors import Stopped
 from storage.errors import JobError
 from storage.journal import Journal
+from tests.faults.servers import two_workers
 
 
 class StopAfter(CensusObserver):
@@ -132,10 +133,8 @@ def test_the_executor_does_not_matter(scheduler: str) -> None:
 
 
 def test_on_a_cluster() -> None:
-    from distributed import LocalCluster
-
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1") as cluster:
-        found = Census(20, scheduler=cluster.scheduler_address).run()
+    with two_workers() as address:
+        found = Census(20, scheduler=address).run()
     assert found.document() | {"seconds": 0} == Census(20).run().document() | {"seconds": 0}
 
 
