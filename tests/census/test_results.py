@@ -31,19 +31,9 @@ def test_there_are_some() -> None:
     assert len(LOCKED) == len(set(LOCKED))
 
 
-@pytest.mark.parametrize("shape", [shape for shape in LOCKED if len(shape) == 30])
-def test_the_first_locked_shapes_are_locked(shape: str) -> None:
-    is_locked(shape)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shape", [shape for shape in LOCKED if len(shape) > 30])
-def test_all_locked_shapes_are_locked(shape: str) -> None:
-    is_locked(shape)
-
-
-def is_locked(shape: str) -> None:
-    """Check that a component is closed, without the straight snake, and all in the list."""
+@pytest.mark.parametrize("shape", LOCKED)
+def test_locked_shapes_are_locked(shape: str) -> None:
+    """A component that is closed, without the straight snake, and all in the list."""
     assert slow_snake.canonical(shape) == shape
     assert not slow_snake.crosses_itself(shape)
     found = component(shape)
