@@ -16,7 +16,6 @@ import argparse
 import json
 import os
 import re
-import resource
 import shutil
 import signal
 import sys
@@ -49,35 +48,14 @@ from tests.faults.mutating import (
     mutate_text,
     replace_file,
 )
+from tests.faults.watching import Watch, limited_memory
 from tests.golden import DIRECTORY
 
-MEMORY_HEADROOM = 768 << 20
 SECONDS = 30
 WARMING = 80
 KNOWN_CODES = {0, 1, 2, 3, 4, 5, 6, 7, 8}
 LONGEST_LINE = 2000
 CONTROL = re.compile(r"[^\S\n ]|[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-FORBIDDEN_EVENTS = {
-    "ctypes.dlopen",
-    "os.exec",
-    "os.fork",
-    "os.posix_spawn",
-    "os.system",
-    "pickle.find_class",
-    "socket.connect",
-    "subprocess.Popen",
-}
-READING_EVENTS = {"open", "os.listdir", "os.scandir", "os.walk"}
-CHANGING_EVENTS = {
-    "os.remove",
-    "os.rename",
-    "os.rmdir",
-    "os.mkdir",
-    "os.link",
-    "os.symlink",
-    "os.truncate",
-    "shutil.rmtree",
-}
 EVERY_BUT_REPAIR = (
     "list",
     "inspect",
@@ -104,52 +82,6 @@ quiet = true
 rows = 2
 cols = 3
 """
-
-
-class Watch:
-    """Looks at what the interpreter does while a case runs.
-
-    Parameters
-    ----------
-    outside : Path
-        A directory beside the job that nothing may touch.
-    """
-
-    def __init__(self, outside: Path) -> None:
-        self._outside = [os.path.realpath(outside), "/etc", "/dev/zero"]
-        self.active = False
-        self.found: list[str] = []
-        sys.addaudithook(self._hook)
-
-    def _hook(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if not self.active:
-            return
-        # numba keeps its compiled functions that way, in a cache of its own; the process looks for itself as (None,).
-        if event == "pickle.find_class" and arguments == ("builtins", "object"):
-            return
-        own = event == "pickle.find_class" and arguments[0].split(".")[0] in (
-            "_operator",
-            "copyreg",
-            "dask",
-            "numba",
-            "numpy",
-        )
-        if event in FORBIDDEN_EVENTS and not own and arguments != (None,):
-            self.found.append(f"{event} {arguments[:2]!r}")
-        elif event in READING_EVENTS:
-            follows = event != "open" or not int(arguments[2]) & os.O_NOFOLLOW
-            self._look(event, arguments[0], follows)
-        elif event in CHANGING_EVENTS:
-            for path in arguments[:2]:
-                self._look(event, path, follows=False)
-
-    def _look(self, event: str, path: Any, follows: bool) -> None:
-        if not isinstance(path, (str, bytes, os.PathLike)):
-            return
-        text = os.fsdecode(path)
-        real = os.path.realpath(text) if follows else os.path.realpath(Path(text).parent)
-        if any(real == place or real.startswith(place + os.sep) for place in self._outside):
-            self.found.append(f"{event} {text}")
 
 
 class Fuzzer:
@@ -529,18 +461,6 @@ def resealed(document: Any) -> Any:
         return seal(document)
     except (TypeError, KeyError, ValueError, AttributeError):
         return document
-
-
-@contextmanager
-def limited_memory() -> Iterator[None]:
-    """Refuse this process what it takes beyond some headroom."""
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + MEMORY_HEADROOM, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 @contextmanager
