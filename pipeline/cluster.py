@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -49,7 +50,8 @@ class ClusterExecutor(Executor):
             address = f"tls://{address}"
         try:
             options = {} if security is None else {"security": security}
-            self._client = Client(address, timeout=CONNECT_SECONDS, **options)
+            with _no_garbage_collection():
+                self._client = Client(address, timeout=CONNECT_SECONDS, **options)
         except (OSError, ValueError, TypeError, TimeoutError, RuntimeError, AssertionError) as error:
             # dask asserts that its event loop has begun within ten seconds.
             raise InvalidInput(
@@ -58,7 +60,7 @@ class ClusterExecutor(Executor):
             ) from error
         threads = sum(self._client.nthreads().values())
         if not threads:
-            self._client.close()
+            self.close()
             raise InvalidInput(f"the cluster at {address} has no workers", "start some with 'dask worker'")
         super().__init__(threads)
         self._address = address
@@ -115,7 +117,8 @@ class ClusterExecutor(Executor):
             raise
 
     def close(self) -> None:
-        self._client.close(timeout=CONNECT_SECONDS)
+        with _no_garbage_collection():
+            self._client.close(timeout=CONNECT_SECONDS)
 
     def _submit(self, task: Task) -> Any:
         """Hand a task to the cluster, or to those of its workers that were not refused."""
@@ -164,6 +167,22 @@ class ClusterExecutor(Executor):
             yield
         except (FutureCancelledError, KilledWorker, CommClosedError) as error:
             raise ClusterError(f"the cluster at {self._address} was lost ({_reason(error)})", REMEDY) from error
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Keep the garbage collector from running in this thread.
+
+    While distributed starts or ends a client it holds a lock that the finaliser of every client wants too. If a client
+    that could not connect before were collected at that moment, this thread would wait for itself for ever.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _reason(error: BaseException) -> str:
