@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.budget import Budget
+from pipeline.checking import check_manifest
 from pipeline.events import Observer
 from pipeline.executors import Executor
 from pipeline.levels import LevelMaker
@@ -16,7 +17,7 @@ from pipeline.room import Room
 from pipeline.settings import Settings
 from pipeline.spaces.contract import Detection, StateSpace
 from storage.durable import bytes_below, make_directories
-from storage.errors import CorruptSpill
+from storage.errors import CorruptJob, CorruptSpill
 from storage.job import Job
 from storage.level import Level
 from storage.manifest import Manifest
@@ -83,6 +84,12 @@ class LevelLoop:
         bound = self._settings.max_depth
         if not frontier.manifest.keys or (bound is not None and depth > bound):
             return False
+        if not frontier.manifest.arrays_kept:
+            raise CorruptJob(
+                f"the states of level {depth - 1} of {self._job.path}, which the next one is made from, are gone",
+                "'pipeline verify --repair' makes them again if it can, otherwise use a copy or --overwrite",
+            )
+        check_manifest(frontier)
         self._executor.check()
         work = self._job.working_level(depth)
         with self._room.watching(work):

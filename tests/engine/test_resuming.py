@@ -12,9 +12,10 @@ from pipeline.events import Observer, PassProgress
 from pipeline.executors import Stopped
 from pipeline.passes.expand import expand
 from pipeline.passes.merge import merge
-from storage.errors import InvalidInput, JobError, OutOfBudget
+from storage.errors import CorruptJob, InvalidInput, JobError, OutOfBudget
 from storage.job import Job
 from storage.manifest import Manifest
+from storage.metadata import group_document, write_document
 from tests.engine.jobs import summary
 from tests.engine.tiny import Sizes, everything_small
 
@@ -254,3 +255,17 @@ def test_a_search_that_is_stopped_before_it_runs(tmp_path: Path) -> None:
     search.stop()
     with pytest.raises(Stopped):
         search.run()
+
+
+def test_a_frontier_whose_states_are_gone(tmp_path: Path) -> None:
+    """The manifest of the newest level says that its states were deleted, or names no partitions."""
+    Search(Snake(n=7), job=tmp_path / "job", max_depth=3).run()
+    job = Job.open(tmp_path / "job")
+    level = job.level(3)
+    bare = level.manifest.to_json() | {"partitions": []}
+    write_document(level.path / "zarr.json", group_document(bare | {"arrays_kept": False}))
+    with pytest.raises(CorruptJob, match="states of level 3"):
+        Search(Snake(n=7), job=tmp_path / "job").run(resume=True)
+    write_document(level.path / "zarr.json", group_document(bare))
+    with pytest.raises(CorruptJob, match="add up"):
+        Search(Snake(n=7), job=tmp_path / "job").run(resume=True)
