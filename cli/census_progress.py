@@ -19,9 +19,9 @@ TITLES = {"stuck": "stuck shapes", "components": "their components", "exhaustive
 
 
 class QuietObserver(CensusObserver):
-    """Passes messages on, unless they are not wanted, and shows nothing of the progress."""
+    """Passes messages on, unless they are not wanted, and keeps count; shows nothing of the progress."""
 
-    def __init__(self, quiet: bool) -> None:
+    def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet
 
     def __enter__(self) -> Self:
@@ -36,22 +36,25 @@ class QuietObserver(CensusObserver):
         if not self._quiet:
             note(text)
 
-
-class LineObserver(QuietObserver):
-    """A line every ten seconds, as far as tasks end so often."""
-
-    def __init__(self) -> None:
-        super().__init__(quiet=False)
-
     def phase_started(self, phase: str, tasks: int, finished: int) -> None:
         self._tasks, self._done, self._before = tasks, finished, finished
         self._nodes = self._found = 0
-        self._started = self._said = time.monotonic()
 
     def task_done(self, phase: str, result: dict[str, Any]) -> None:
         self._done += 1
         self._nodes += result.get("nodes", 0)
         self._found += len(result.get("stuck" if phase == "exhaustive" else "shapes", ()))
+
+
+class LineObserver(QuietObserver):
+    """A line every ten seconds, as far as tasks end so often."""
+
+    def phase_started(self, phase: str, tasks: int, finished: int) -> None:
+        super().phase_started(phase, tasks, finished)
+        self._started = self._said = time.monotonic()
+
+    def task_done(self, phase: str, result: dict[str, Any]) -> None:
+        super().task_done(phase, result)
         now = time.monotonic()
         if now - self._said >= LINE_SECONDS and self._done < self._tasks:
             self._said = now
@@ -69,7 +72,7 @@ class LiveObserver(QuietObserver):
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-        super().__init__(quiet=False)
+        super().__init__()
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -97,15 +100,14 @@ class LiveObserver(QuietObserver):
         self._progress.console.print(text, markup=False, soft_wrap=True)
 
     def phase_started(self, phase: str, tasks: int, finished: int) -> None:
+        super().phase_started(phase, tasks, finished)
         if self._task is not None:
             self._progress.remove_task(self._task)
-        self._nodes = self._found = 0
         self._task = self._progress.add_task(TITLES[phase], total=tasks, completed=finished, facts="")
 
     def task_done(self, phase: str, result: dict[str, Any]) -> None:
         assert self._task is not None
-        self._nodes += result.get("nodes", 0)
-        self._found += len(result.get("stuck" if phase == "exhaustive" else "shapes", ()))
+        super().task_done(phase, result)
         facts = f"{short(self._nodes)} walks, {self._found} stuck" if self._nodes else ""
         self._progress.update(self._task, advance=1, facts=facts)
 

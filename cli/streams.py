@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 from pathlib import Path
@@ -20,6 +21,12 @@ def note(text: str) -> None:
         click.echo(one_line(text), err=True)
     except OSError:
         return
+
+
+def keep_libraries_quiet(verbose: bool) -> None:
+    """A lost cluster is reported in one line; distributed would add its own tracebacks, which are for ``-v``."""
+    if not verbose:
+        logging.getLogger("distributed.client").addFilter(lambda record: False)
 
 
 def print_json(document: Any) -> None:

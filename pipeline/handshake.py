@@ -62,7 +62,9 @@ class Program:
     @classmethod
     def of(cls, subject: object) -> Program:
         """The program that runs here; with what belongs to a state space, if the subject is one."""
-        source = _digest_of("pipeline", "storage")
+        # By modules of theirs: a directory of the same name, such as the "storage" that a dask worker makes for itself,
+        # may pass for a package, but not for its modules.
+        source = _digest_of("pipeline.handshake", "storage.errors")
         if not isinstance(subject, StateSpace):
             return cls(_version(), source, FORMAT_VERSION)
         space = subject

@@ -19,7 +19,7 @@ from cli.options import (
     tls_options,
 )
 from cli.resuming import command_given, command_to_continue, one_of, stopping
-from cli.streams import is_fancy, note, print_json
+from cli.streams import is_fancy, keep_libraries_quiet, note, print_json
 
 if TYPE_CHECKING:
     from pipeline.census.census import CensusResult
@@ -104,6 +104,7 @@ def command(
 
         observer = census_observer(progress, quiet)
         census = Census(n, exhaustive, collision, scheduler, workers, job, observer, tls=Tls(tls_ca, tls_cert, tls_key))
+        keep_libraries_quiet(verbose)
         stop.tell(census.stop)
         try:
             with observer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,7 @@ from cli.options import (
 from cli.puzzles import searched_space
 from cli.resuming import Stop, command_given, command_to_continue, one_of, stopping
 from cli.sizes import Size
-from cli.streams import is_fancy, note, print_json
+from cli.streams import is_fancy, keep_libraries_quiet, note, print_json
 
 if TYPE_CHECKING:
     from pipeline.spaces.contract import StateSpace
@@ -120,9 +119,7 @@ def command(
             space, path, Settings(max_depth=bound, tls=Tls(tls_ca, tls_cert, tls_key), **settings), observer
         )
 
-        if not verbose:
-            # A lost cluster is reported in one line; distributed would add its own tracebacks.
-            logging.getLogger("distributed.client").addFilter(lambda record: False)
+        keep_libraries_quiet(verbose)
 
         def ask() -> None:
             observer.stopping = True

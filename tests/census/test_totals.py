@@ -9,6 +9,9 @@ import pytest
 
 from pipeline import Census, Search, Snake
 from pipeline.census.counts import largest, shapes_of
+from pipeline.census.prefixes import prefix_edges
+from pipeline.census.rules import swept
+from pipeline.census.tasks import find_stuck, search_components
 from storage.errors import InvalidInput
 from tests.spaces import slow_snake
 
@@ -101,6 +104,15 @@ def test_stuck_shapes_unfold_in_plain_python(n: int) -> None:
     """Bending one more joint first is enough for all of these."""
     for shape in Census(n).run().stuck_shapes:
         assert any(straightened(other) == "1" * (n - 1) for other in slow_snake.neighbours(shape))
+
+
+def test_the_longest_snakes() -> None:
+    """A few prefixes of n = 40: more vertices than one word of joints holds, and the larger window throughout."""
+    found = find_stuck(swept, 40, prefix_edges(40, False), 0, 1 << 17)
+    assert found["nodes"] > 1000
+    spiral = "0" + "1" * 10 + "0" + "1" * 10 + "0" + "1" * 15 + "0"
+    assert len(spiral) == 39
+    assert search_components(swept, 40, [slow_snake.canonical(spiral)]) == {"locked": []}
 
 
 @pytest.mark.parametrize("n", [-1, 41])

@@ -23,7 +23,7 @@ from pipeline import Search, Snake
 from pipeline.cluster import ClusterExecutor
 from pipeline.events import Observer, PassProgress
 from pipeline.executors import SyncExecutor
-from pipeline.handshake import WorkerRefused
+from pipeline.handshake import Program, WorkerRefused
 from pipeline.kernels import load_kernels
 from pipeline.settings import Tls
 from pipeline.spaces.contract import StateSpace
@@ -247,6 +247,17 @@ def test_a_worker_that_joins_later_and_is_another_program(plain: Cluster, tmp_pa
             assert len(executor._refused) == 1
             executor.run([(which_program, (space, number)) for number in range(5)], places.append)
             assert places == [str(ROOT)] * 25
+
+
+def test_a_directory_that_passes_for_a_package_is_no_other_program(tmp_path: Path) -> None:
+    """A dask worker makes itself a directory called ``storage``, and looks for modules beside it."""
+    (tmp_path / "storage").mkdir()
+    code = "import storage; from pipeline.handshake import Program; print(Program.of(None).source)"
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    there = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert there.stdout.split() == [Program.of(None).source]
 
 
 def test_every_task_is_checked(plain: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
