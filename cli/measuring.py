@@ -7,7 +7,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pipeline.events import PassProgress
+    from pipeline.running.events import PassProgress
 
 # What merge takes for each second of expand, until a level has shown it.
 FIRST_GUESS = 0.4

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Self
 from cli.measuring import Meter
 from cli.sizes import duration, short
 from cli.streams import colour_wanted, is_fancy, note
-from pipeline.budget import available_memory, resident_bytes
-from pipeline.events import Observer, PassProgress
-from storage.durable import bytes_below
-from storage.job import Job
+from pipeline.running.events import Observer, PassProgress
+from pipeline.running.memory import available_memory, resident_bytes
+from storage.files.durable import bytes_below
+from storage.jobs.job import Job
 from storage.manifest import Manifest
 from storage.sizes import size
 

@@ -7,7 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pipeline.budget import (
+from pipeline.level.kernels import load_kernels
+from pipeline.level.loop import LevelLoop
+from pipeline.running.events import Observer
+from pipeline.running.executors import Executor, Stopped, make_executor
+from pipeline.running.memory import (
     MIB,
     Budget,
     available_memory,
@@ -15,19 +19,15 @@ from pipeline.budget import (
     divide,
     resident_bytes,
 )
-from pipeline.events import Observer
-from pipeline.executors import Executor, Stopped, make_executor
-from pipeline.kernels import load_kernels
-from pipeline.loop import LevelLoop
-from pipeline.provenance import provenance
-from pipeline.settings import Settings
+from pipeline.running.provenance import provenance
+from pipeline.running.settings import Settings
 from pipeline.spaces.contract import StateSpace
 from pipeline.spaces.registry import short_name
 from pipeline.table import Table
 from storage.errors import InvalidInput, JobError, PipelineError
-from storage.job import Job
-from storage.sweeping import sweep
-from storage.writing import writing
+from storage.files.refusals import writing
+from storage.jobs.job import Job
+from storage.jobs.sweeping import sweep
 
 DEFAULT_JOBS_DIRECTORY = Path("jobs")
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline.events import Observer, PassProgress
-from pipeline.executors import Stopped
+from pipeline.running.events import Observer, PassProgress
+from pipeline.running.executors import Stopped
 from pipeline.search import Search
 from pipeline.spaces.contract import StateSpace
 from pipeline.spaces.registry import make_space
-from storage.formats import FORMAT_VERSION
+from storage.jobs.formats import FORMAT_VERSION
 from tests.engine.tiny import Sizes, everything_small
 
 DIRECTORY = Path(__file__).parent / "data" / "golden"

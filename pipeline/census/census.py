@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from pipeline.budget import available_workers
 from pipeline.census.counts import largest, shapes_of
 from pipeline.census.events import CensusObserver
 from pipeline.census.prefixes import block_count, prefix_edges
@@ -28,9 +27,10 @@ from pipeline.census.tasks import (
     load_search_kernels,
     search_components,
 )
-from pipeline.executors import Executor, make_executor
-from pipeline.provenance import provenance
-from pipeline.settings import Tls
+from pipeline.running.executors import Executor, make_executor
+from pipeline.running.memory import available_workers
+from pipeline.running.provenance import provenance
+from pipeline.running.settings import Tls
 from storage.errors import InvalidInput, JobError, Mismatch
 from storage.journal import EntryWriter, Journal
 
@@ -114,7 +114,7 @@ class Census:
     collision : {"swept", "static"}
         With ``static`` shapes are counted only; that is for exhaustive ones.
     scheduler, workers
-        As for :class:`~pipeline.settings.Settings`.
+        As for :class:`~pipeline.running.settings.Settings`.
     journal : path-like, optional
         Directory for what is finished; nothing is kept unless given.
     observer : CensusObserver, optional

@@ -120,7 +120,7 @@ def test_stop_and_continue(start, process):
 
 def test_stopping_without_a_job_says_that_nothing_was_kept(run, monkeypatch):
     from pipeline import Census
-    from pipeline.executors import Stopped
+    from pipeline.running.executors import Stopped
 
     def stop(*_: object) -> None:
         raise Stopped

@@ -16,7 +16,7 @@ import pytest
 import cli.progress
 from cli.measuring import Meter
 from cli.progress import LineObserver, ProgressObserver, observer_for
-from pipeline.events import PassProgress
+from pipeline.running.events import PassProgress
 
 COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
 
