@@ -27,9 +27,10 @@ from pipeline.census.tasks import (
     load_search_kernels,
     search_components,
 )
-from pipeline.running.executors import Executor, make_executor
+from pipeline.running.executors import Executor
 from pipeline.running.memory import available_workers
 from pipeline.running.provenance import provenance
+from pipeline.running.schedulers import make_executor
 from pipeline.running.settings import Tls
 from storage.errors import InvalidInput, JobError, Mismatch
 from storage.journal import EntryWriter, Journal
