@@ -20,6 +20,8 @@ COMMANDS = {
     "list": "list_jobs",
     "inspect": "inspect",
     "export": "export",
+    "path": "path",
+    "hardest": "hardest",
     "verify": "verify",
     "census": "census",
     "moves": "moves",
