@@ -123,7 +123,13 @@ class _Touched(Exception):
 
 
 class _Watcher(Observer):
-    """Looks at each new level whether it touches the job, and lowers the bound for the next one."""
+    """Looks at each new level whether it touches the job, and lowers the bound for the next one.
+
+    Attributes
+    ----------
+    keys : int
+        Keys made so far.
+    """
 
     def __init__(self, lookup: Lookup, place: Path, space: SpaceFrom, longest: int | None, observer: Observer) -> None:
         self._lookup = lookup
@@ -131,17 +137,24 @@ class _Watcher(Observer):
         self._space = space
         self._longest = longest
         self._observer = observer
+        self.keys = 0
         self._bound_next(0)
 
     def _bound_next(self, steps: int) -> None:
         if self._longest is not None:
             self._space.most = self._longest - steps - 1
 
+    def say(self, text: str) -> None:
+        """Tell the user something."""
+        self._observer.message(text)
+
     def level_committed(self, manifest: Manifest) -> None:
         self._bound_next(manifest.depth)
         if manifest.depth == 0:
             return
-        self._observer.message(f"{manifest.depth} moves from the other end: {manifest.states} states")
+        self.keys += manifest.keys
+        if self._longest is None:
+            self._observer.message(f"{manifest.depth} moves from the other end: {manifest.keys} states")
         level = Job.open(self._place).level(manifest.depth)
         touched: list[Keys] = []
         for partition in level.manifest.partitions:
@@ -231,6 +244,8 @@ def _attempt(
     try:
         used = replace(settings or Settings(), max_depth=steps, keep="all", scheduler="threads")
         Search(space, place, used, watcher).run()
+        if longest is not None:
+            watcher.say(f"no path of {longest} moves: {watcher.keys} states from the other end")
         return None, Lookup(space, Job.open(place)).complete and not space.left_out
     except _Touched as touched:
         ends = touched.keys if all_ways else touched.keys[:1]
