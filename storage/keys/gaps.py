@@ -25,9 +25,10 @@ import struct
 import threading
 
 import blosc2
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from storage.compiler.kernel import kernel
 
 FRAME_FORMAT = 1
 HEADER = struct.Struct("<BBHIII")
@@ -53,7 +54,7 @@ _COMPRESSION = {
 _scratch = threading.local()
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _split(keys, field_bits, planes, out):
     """Write gaps and planes of ``keys``; returns the number of gap bytes."""
     shift = np.uint64(field_bits)
@@ -80,7 +81,7 @@ def _split(keys, field_bits, planes, out):
     return gap_bytes
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _join(data, gap_bytes, field_bits, planes, values, out):
     """Inverse of :func:`_split`; returns False if the gaps do not end where they should."""
     shift = np.uint64(field_bits)
@@ -120,7 +121,7 @@ def _is_plain(chunk: memoryview) -> bool:
     )
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _without_zeros_at_end(keys):
     size = keys.size
     while size > 0 and keys[size - 1] == np.uint64(0):

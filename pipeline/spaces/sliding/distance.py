@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from functools import cache
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,11 +17,12 @@ from pipeline.spaces.contract import Keys
 from pipeline.spaces.sliding.expansion import BLOCK, decode_words, parity_bits
 from pipeline.spaces.sliding.ranking import rank_weights, reciprocals
 from pipeline.spaces.sliding.symmetry import transpose_word
+from storage.compiler.kernel import kernel
 
 SIDE = 4
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _conflict(row, line, home):
     """Moves that the order of a line of four goal cells costs more than their Manhattan distance."""
     best = 0
@@ -46,7 +46,7 @@ def _conflict(row, line, home):
     return 2 * (inside - best)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _line_tables(home):
     """Costs of every line of four goal cells in each row.
 
@@ -78,7 +78,7 @@ def _tables(home: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     return _line_tables(home)[0], _line_tables(mirrored)[1]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _square_bounds(words, count, rows, columns, out):
     low = np.uint64(0xFFFF)
     for i in range(count):
@@ -92,7 +92,7 @@ def _square_bounds(words, count, rows, columns, out):
         out[i] = total
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _manhattan(words, count, cells, cols, home, out):
     for i in range(count):
         total = np.int64(0)
@@ -103,7 +103,7 @@ def _manhattan(words, count, cells, cols, home, out):
         out[i] = total
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _bounds(keys, cells, cols, home, weights, inverse, parities, square, rows, columns):
     out = np.empty(keys.size, dtype=np.uint8)
     words = np.empty(BLOCK, dtype=np.uint64)
