@@ -22,6 +22,8 @@ COMMANDS = {
     "export": "export",
     "verify": "verify",
     "census": "census",
+    "estimate": "estimate",
+    "bench": "bench",
     "moves": "moves",
     "draw": "draw",
 }
