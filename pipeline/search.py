@@ -10,7 +10,7 @@ from typing import Any
 from pipeline.level.kernels import load_kernels
 from pipeline.level.loop import LevelLoop
 from pipeline.running.events import Observer
-from pipeline.running.executors import Executor, Stopped, make_executor
+from pipeline.running.executors import Executor, Stopped
 from pipeline.running.memory import (
     MIB,
     Budget,
@@ -20,6 +20,7 @@ from pipeline.running.memory import (
     resident_bytes,
 )
 from pipeline.running.provenance import provenance
+from pipeline.running.schedulers import make_executor
 from pipeline.running.settings import Settings
 from pipeline.spaces.contract import StateSpace
 from pipeline.spaces.registry import short_name

@@ -27,12 +27,14 @@ from pipeline.census.tasks import (
     load_search_kernels,
     search_components,
 )
-from pipeline.running.executors import Executor, make_executor
+from pipeline.census.untagged import another_census, check_untagged
+from pipeline.running.executors import Executor
 from pipeline.running.memory import available_workers
 from pipeline.running.provenance import provenance
+from pipeline.running.schedulers import make_executor
 from pipeline.running.settings import Tls
 from storage.errors import InvalidInput, JobError, Mismatch
-from storage.journal import EntryWriter, Journal
+from storage.journal import UNTAGGED_VERSION, EntryWriter, Journal
 
 EXHAUSTIVE_LARGEST = 33
 SHAPES_OF_A_TASK = 500
@@ -95,11 +97,14 @@ class _Work:
     finished : dict
         Results by phase and number of the task.
     writer : EntryWriter or None
+    untagged : bool
+        Whether some of what was finished before was not tied to this census.
     """
 
     executor: Executor
     finished: dict[tuple[str, int], Result] = field(default_factory=dict)
     writer: EntryWriter | None = None
+    untagged: bool = False
 
 
 class Census:
@@ -205,7 +210,8 @@ class Census:
                     if journal is None:
                         journal = Journal.create(self.path, self._description(), provenance(command))
                     stack.enter_context(journal.lock(self._observer.message, executor.pause, executor.stop.set))
-                    work.finished = finished(journal.entries(), self.n)
+                    work.finished = self._finished(journal)
+                    work.untagged = journal.version == UNTAGGED_VERSION and bool(work.finished)
                     work.writer = stack.enter_context(journal.writer())
                 return self._count(work, started) if self.exhaustive else self._search(work, started)
         finally:
@@ -229,6 +235,8 @@ class Census:
 
     def _check_journal(self, resume: bool, overwrite: bool) -> Journal | None:
         if self.path is None or not Journal.exists(self.path) or overwrite:
+            if self.path is not None:
+                self._check_place(self.path)
             return None
         journal = Journal.open(self.path)
         if not resume:
@@ -242,6 +250,25 @@ class Census:
                 "resume it with its own parameters, or choose another place with --job",
             )
         return journal
+
+    @staticmethod
+    def _check_place(path: Path) -> None:
+        """A directory is put in its place whole, and a process cannot do that with the one it works in."""
+        if Path.cwd().is_relative_to(path.absolute().resolve()):
+            raise JobError(
+                f"{path} is the current directory, or holds it, and cannot be replaced",
+                "choose a directory in it with --job, such as --job census",
+            )
+
+    def _finished(self, journal: Journal) -> dict[tuple[str, int], Result]:
+        """What a journal says is done."""
+        entries = journal.entries()
+        found = finished(entries, self.n)
+        if journal.version == UNTAGGED_VERSION:
+            if not all(finished([entry], self.n) for entry in entries):
+                raise another_census(journal.path)
+            check_untagged(found, self.n, self.exhaustive, journal.path)
+        return found
 
     def _run_phase(
         self, work: _Work, phase: str, tasks: Sequence[tuple[Callable[..., Result], tuple[Any, ...]]]
@@ -258,8 +285,10 @@ class Census:
             self._observer.task_done(phase, result)
 
         if missing:
+            self._observer.preparing(phase)
             LOADERS[phase]()
             work.executor.prepare(LOADERS[phase])
+            self._observer.prepared(phase)
         work.executor.run([(_numbered, (number, *tasks[number])) for number in missing], done)
         return [work.finished[phase, number] for number in range(len(tasks))]
 
@@ -272,7 +301,7 @@ class Census:
     def _search(self, work: _Work, started: float) -> CensusResult:
         results = self._run_phase(work, "stuck", self._blocks(find_stuck, self.rule))
         stuck = sorted(shape for result in results for shape in result["shapes"])
-        self._check_both_ends(stuck, sum(result["walks"] for result in results))
+        self._check_both_ends(work, stuck, sum(result["walks"] for result in results))
         parts = [stuck[first : first + SHAPES_OF_A_TASK] for first in range(0, len(stuck), SHAPES_OF_A_TASK)]
         components = self._run_phase(
             work, "components", [(search_components, (self.rule, self.n, part)) for part in parts]
@@ -296,10 +325,12 @@ class Census:
             self.collision,
         )
 
-    def _check_both_ends(self, stuck: Sequence[str], walks: int) -> None:
+    def _check_both_ends(self, work: _Work, stuck: Sequence[str], walks: int) -> None:
         """Every shape must have been found from both ends, unless they read the same: the search checks itself."""
         expected = sum(1 if _reads_the_same(shape) else 2 for shape in stuck)
         if len(set(stuck)) != len(stuck) or walks != expected:
+            if work.untagged and self.path is not None:
+                raise another_census(self.path)
             raise Mismatch(
                 f"{walks} stuck walks of {self.n} edges were found for {len(set(stuck))} shapes, not {expected}",
                 "this is an error of the program; please report it",
