@@ -7,7 +7,6 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-
 BLOCK_BYTES = 1 << 20
 BLOCKS = 64
 

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pipeline.running.executors import Stopped
 from storage.errors import PipelineError
@@ -101,7 +102,7 @@ class Processes:
             said = report.read()
         if self._stopped.is_set():
             raise Stopped
-        outcome = json.loads(said) if said else {"code": process.returncode}
+        outcome: dict[str, Any] = json.loads(said) if said else {"code": process.returncode}
         if outcome["code"] != 0:
             last = errors.decode(errors="replace").strip().rpartition("\n")[2] or f"exit code {outcome['code']}"
             raise PipelineError(f"{' '.join(command)} failed: {last}")

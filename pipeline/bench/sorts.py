@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from importlib import import_module
 
 import numpy as np
 
@@ -44,32 +46,33 @@ def time_sorts() -> dict[str, dict[str, float]]:
 
     The last is missing where numpy has none.
     """
-    generator = np.random.default_rng(0)
     figures: dict[str, dict[str, float]] = {}
     narrower = _narrower()
     for size in SIZES:
-        keys = generator.integers(0, 2**63, size, dtype=np.uint64)
-        work = keys.copy()
-
-        def refill(work: Keys = work, keys: Keys = keys) -> None:
-            work[:] = keys
-
-        figures[str(size)] = {
-            "in_use": shortest(lambda work=work: sort_in_use(work), refill) / size * 1e9,
-            "numpy": shortest(work.sort, refill) / size * 1e9,
-        }
+        keys = np.random.default_rng(0).integers(0, 2**63, size, dtype=np.uint64)
+        figures[str(size)] = {"in_use": _nanoseconds(sort_in_use, keys), "numpy": _nanoseconds(np.ndarray.sort, keys)}
         if str(size) in narrower:
             figures[str(size)]["numpy_narrower"] = narrower[str(size)]
     return figures
 
 
+def _nanoseconds(sort: Callable[[Keys], object], keys: Keys) -> float:
+    work = keys.copy()
+
+    def refill() -> None:
+        work[:] = keys
+
+    return shortest(lambda: sort(work), refill) / keys.size * 1e9
+
+
 def _narrower() -> dict[str, float]:
     """Of numpy without its widest vectors, which can be chosen only before it is imported."""
     try:
-        from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
-    except ImportError:
+        internals = import_module("numpy._core._multiarray_umath")
+        dispatched, there = internals.__cpu_dispatch__, internals.__cpu_features__
+    except (ImportError, AttributeError):
         return {}
-    found = [name for name in WIDEST if name in __cpu_dispatch__ and __cpu_features__.get(name)]
+    found = [name for name in WIDEST if name in dispatched and there.get(name)]
     if not found:
         return {}
     environment = {**os.environ, "NPY_DISABLE_CPU_FEATURES": " ".join(found)}
