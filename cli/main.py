@@ -26,6 +26,8 @@ COMMANDS = {
     "hardest": "hardest",
     "verify": "verify",
     "census": "census",
+    "estimate": "estimate",
+    "bench": "bench",
     "moves": "moves",
     "draw": "draw",
 }
