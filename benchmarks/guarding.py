@@ -34,17 +34,17 @@ def run_unguarded(arguments: list[str]) -> None:
     """Run the command line with every guard switched off."""
     import google_crc32c
 
-    import storage.lock
-    import storage.metadata
-    import storage.partition
+    import storage.files.sealed
+    import storage.keys.partition
+    import storage.locking.lock
 
     os.fsync = constant(None)
     zlib.crc32 = constant(0)
     google_crc32c.value = constant(0)
-    vars(storage.partition)["digest_of"] = constant(0)
-    vars(storage.metadata)["_checksum_of"] = constant("")
-    vars(storage.lock)["BEAT_SECONDS"] = 1e6
-    storage.lock.JobLock.check = constant(None)
+    vars(storage.keys.partition)["digest_of"] = constant(0)
+    vars(storage.files.sealed)["_checksum_of"] = constant("")
+    vars(storage.locking.lock)["BEAT_SECONDS"] = 1e6
+    storage.locking.lock.JobLock.check = constant(None)
     from cli.main import command_line
 
     command_line.main(arguments)

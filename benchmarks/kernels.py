@@ -16,11 +16,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from pipeline.looking import level_with_arrays, space_of
-from pipeline.passes.duplicates import join_duplicates
-from storage.digest import digest_of
-from storage.gaps import decode, encode
-from storage.job import Job
+from pipeline.inspection import level_with_arrays, space_of
+from pipeline.level.duplicates import join_duplicates
+from storage.jobs.job import Job
+from storage.keys.digest import digest_of
+from storage.keys.gaps import decode, encode
 
 REPETITIONS = 7
 KEYS = 1 << 20

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pipeline.spaces.contract import StateSpace
-    from storage.job import Job
+    from storage.jobs.job import Job
 
 
 def job_path(job: str, jobs_directory: Path) -> Path:
@@ -35,9 +35,9 @@ def open_job(job: str, jobs_directory: Path) -> tuple[Job, StateSpace]:
     ------
     JobError, CorruptJob
     """
-    from pipeline.looking import space_of
+    from pipeline.inspection import space_of
     from storage.errors import JobError
-    from storage.job import Job
+    from storage.jobs.job import Job
     from storage.journal import Journal
 
     path = job_path(job, jobs_directory)

@@ -12,7 +12,7 @@ from cli.tables import print_table
 from storage.sizes import size
 
 if TYPE_CHECKING:
-    from storage.job import Job
+    from storage.jobs.job import Job
     from storage.manifest import Manifest
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pipeline.census.census import Census
+    from pipeline.running.settings import Settings
     from pipeline.search import Search
-    from pipeline.settings import Settings
     from pipeline.spaces.contract import StateSpace
     from pipeline.spaces.sliding.space import Sliding
     from pipeline.spaces.snake.space import Snake
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _PLACES = {
     "Census": "pipeline.census.census",
     "Search": "pipeline.search",
-    "Settings": "pipeline.settings",
+    "Settings": "pipeline.running.settings",
     "Sliding": "pipeline.spaces.sliding.space",
     "Snake": "pipeline.spaces.snake.space",
     "StateSpace": "pipeline.spaces.contract",

@@ -10,7 +10,7 @@ from typing import Any
 
 from pipeline.spaces.contract import StateSpace
 from storage.errors import InvalidInput
-from storage.job import Job
+from storage.jobs.job import Job
 
 EXPORT_FORMAT = 1
 FORMATS = ("csv", "json", "markdown", "bfile")

@@ -22,12 +22,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from storage.attributes import JournalAttributes, checked
-from storage.directory import LockedDirectory
-from storage.durable import publish, remove_orphans, temporary_name
 from storage.errors import CorruptJob, JobError
-from storage.metadata import read_document, write_document
-from storage.reading import DAMAGED, open_file
-from storage.writing import writing
+from storage.files.durable import publish, remove_orphans, temporary_name
+from storage.files.reading import DAMAGED, open_file
+from storage.files.refusals import writing
+from storage.files.sealed import read_document, write_document
+from storage.locking.directory import LockedDirectory
 
 JOURNAL_VERSION = 2
 UNTAGGED_VERSION = 1

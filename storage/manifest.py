@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from storage.attributes import LevelAttributes, PartitionAttributes, checked
-from storage.digest import add_digests
+from storage.keys.digest import add_digests
 
 
 def hexadecimal(value: int) -> str:
@@ -27,7 +27,7 @@ class PartitionRecord:
     first, last : int
         Smallest and largest key.
     digest : int
-        From :mod:`storage.digest`.
+        From :mod:`storage.keys.digest`.
     bytes : int
         Size of its chunks on disk.
     """

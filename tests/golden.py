@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline.events import Observer, PassProgress
-from pipeline.executors import Stopped
+from pipeline.running.events import Observer, PassProgress
+from pipeline.running.executors import Stopped
 from pipeline.search import Search
 from pipeline.spaces.contract import StateSpace
 from pipeline.spaces.registry import make_space
-from storage.formats import FORMAT_VERSION
+from storage.jobs.formats import FORMAT_VERSION
 from tests.engine.tiny import Sizes, everything_small
 
 DIRECTORY = Path(__file__).parent / "data" / "golden"
@@ -66,7 +66,7 @@ class _StopInside(Observer):
         self.search: Search | None = None
 
     def progressed(self, progress: PassProgress) -> None:
-        if (progress.depth, progress.name) == self._place and 2 * progress.done >= progress.total:
+        if (progress.depth, progress.name) == self._place and 2 * progress.counters.keys >= progress.total:
             assert self.search is not None
             self.search.stop()
 

@@ -105,8 +105,8 @@ def command(
     with stopping(is_fancy(sys.stderr)) as stop:
         from cli.census_progress import census_observer
         from pipeline.census.census import Census
-        from pipeline.executors import Stopped
-        from pipeline.settings import Tls
+        from pipeline.running.executors import Stopped
+        from pipeline.running.settings import Tls
 
         observer = census_observer(progress, quiet)
         tls = Tls(tls_ca, tls_cert, tls_key)

@@ -13,8 +13,8 @@ from cli.streams import print_json
 
 if TYPE_CHECKING:
     from pipeline.spaces.contract import StateSpace
-    from storage.job import Job
-    from storage.level import Level
+    from storage.jobs.job import Job
+    from storage.jobs.level import Level
     from storage.manifest import Manifest
 
 
@@ -60,7 +60,7 @@ def command(
 
 
 def _find(job: Job, space: StateSpace, text: str, json: bool) -> None:
-    from pipeline.looking import depth_of
+    from pipeline.inspection import depth_of
 
     state = space.parse(text)
     depth = depth_of(space, job, state)
@@ -95,7 +95,7 @@ def _depths(depths: list[int]) -> str:
 def _print_states(
     job: Job, space: StateSpace, depth: int | None, sample: int | None, seed: int, head: int | None, json: bool
 ) -> None:
-    from pipeline.looking import first_states, sample_states
+    from pipeline.inspection import first_states, sample_states
 
     level = _level_of_states(job, depth)
     states = first_states(space, level, head) if head is not None else sample_states(space, level, sample or 0, seed)
@@ -107,7 +107,7 @@ def _print_states(
 
 
 def _level_of_states(job: Job, depth: int | None) -> Level:
-    from pipeline.looking import level_with_arrays
+    from pipeline.inspection import level_with_arrays
 
     if depth is None:
         depths = [manifest.depth for manifest in job.manifests() if manifest.keys]

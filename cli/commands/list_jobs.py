@@ -13,7 +13,7 @@ from storage.errors import JobError, PipelineError
 from storage.sizes import size
 
 if TYPE_CHECKING:
-    from storage.job import Job
+    from storage.jobs.job import Job
     from storage.journal import Journal
 
 
@@ -41,7 +41,7 @@ def _directories(jobs_directory: Path) -> list[Path]:
 
 
 def _described(path: Path) -> dict[str, Any]:
-    from storage.job import Job
+    from storage.jobs.job import Job
     from storage.journal import Journal
 
     try:
@@ -52,7 +52,7 @@ def _described(path: Path) -> dict[str, Any]:
 
 
 def _facts(job: Job) -> dict[str, Any]:
-    from storage.durable import bytes_below
+    from storage.files.durable import bytes_below
 
     manifests = job.manifests()
     space = job.attributes["space"]
@@ -68,7 +68,7 @@ def _facts(job: Job) -> dict[str, Any]:
 
 
 def _facts_of_census(journal: Journal) -> dict[str, Any]:
-    from storage.durable import bytes_below
+    from storage.files.durable import bytes_below
 
     description = journal.description
     return {

@@ -108,9 +108,9 @@ def command(
         space, bound = searched_space(ctx, puzzle, parameter, n, max_depth)
 
         from cli.progress import observer_for
-        from pipeline.executors import Stopped
+        from pipeline.running.executors import Stopped
+        from pipeline.running.settings import Settings, Tls
         from pipeline.search import Search
-        from pipeline.settings import Settings, Tls
         from pipeline.spaces.registry import short_name
 
         path = job if job is not None else jobs_dir / short_name(space)
@@ -158,8 +158,8 @@ def _print(table: Table, json: bool) -> None:
 
 
 def _compare(space: StateSpace, path: Path, quiet: bool) -> None:
-    from pipeline.verification import compare_with_reference
-    from storage.job import Job
+    from pipeline.audit.verification import compare_with_reference
+    from storage.jobs.job import Job
 
     compared = compare_with_reference(space, Job.open(path))
     if compared is not None and not quiet:

@@ -15,9 +15,9 @@ from cli.streams import note, print_json
 from storage.errors import CorruptJob, InvalidInput, JobError, PipelineError
 
 if TYPE_CHECKING:
-    from pipeline.damage import LevelCheck
+    from pipeline.audit.damage import LevelCheck
     from pipeline.spaces.contract import StateSpace
-    from storage.job import Job
+    from storage.jobs.job import Job
 
 
 @click.command("verify", short_help="Check what a job has on disk.")
@@ -74,7 +74,7 @@ def command(
 
 def _restore_attributes(job: str, jobs_directory: Path) -> list[dict[str, Any]]:
     """Restore what has to be whole before a job can be opened at all."""
-    from storage.restoring import restore_attributes
+    from storage.jobs.restoring import restore_attributes
 
     path = job_path(job, jobs_directory)
     if not restore_attributes(path):
@@ -92,7 +92,7 @@ def _check(
     document: dict[str, Any],
 ) -> Iterator[str]:
     """Check step by step, yielding what was found and filling in the document."""
-    from pipeline.verification import compare_with_reference, verify_expansion
+    from pipeline.audit.verification import compare_with_reference, verify_expansion
 
     if repair:
         yield from _repair(job, space, memory, document)
@@ -123,7 +123,7 @@ def _check(
 
 def _repair(job: Job, space: StateSpace, memory: int | None, document: dict[str, Any]) -> Iterator[str]:
     """Repair, and say what became of everything that was damaged."""
-    from pipeline.repair import repair
+    from pipeline.audit.repair import repair
 
     yield from (f"repaired: {entry['message']}" for entry in document["repaired"])
     for outcome in repair(space, job, memory, note):
@@ -135,7 +135,7 @@ def _repair(job: Job, space: StateSpace, memory: int | None, document: dict[str,
 
 def _examine(job: Job, space: StateSpace, document: dict[str, Any]) -> Iterator[LevelCheck]:
     """Examine all of the job; yields the levels that are whole."""
-    from pipeline.damage import Damage, examine
+    from pipeline.audit.damage import Damage, examine
 
     for found in examine(space, job):
         if isinstance(found, Damage):

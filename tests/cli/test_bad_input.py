@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from storage.job import Job
-from storage.metadata import seal
+from storage.files.sealed import seal
+from storage.jobs.job import Job
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ def test_stop_and_continue(process):
 
 def test_stopping_without_a_job_says_that_nothing_was_kept(run, monkeypatch):
     from pipeline import Census
-    from pipeline.executors import Stopped
+    from pipeline.running.executors import Stopped
 
     def stop(*_: object) -> None:
         raise Stopped

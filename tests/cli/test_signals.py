@@ -54,7 +54,7 @@ def test_kill_and_continue(start, process):
 
 def test_a_stop_before_the_first_task_counts():
     from pipeline import Search, Snake
-    from pipeline.executors import Stopped
+    from pipeline.running.executors import Stopped
 
     search = Search(Snake(n=6), "job")
     search.stop()

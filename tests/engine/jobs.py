@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from storage.job import Job
+from storage.jobs.job import Job
 
 Summary = list[tuple[int, int, int, int]]
 

@@ -9,7 +9,7 @@ import pytest
 from distributed import Client
 
 from pipeline import Search, Sliding, Snake
-from pipeline.executors import Stopped
+from pipeline.running.executors import Stopped
 from pipeline.spaces.contract import StateSpace
 from storage.errors import InvalidInput
 from tests.engine.jobs import leftovers, summary

@@ -13,7 +13,7 @@ PROGRAM = """
 import json, sys
 from numba.core.dispatcher import Dispatcher
 from pipeline import Search, Sliding, Snake
-from pipeline.kernels import load_kernels
+from pipeline.level.kernels import load_kernels
 
 def compiled():
     found = {}

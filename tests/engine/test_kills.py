@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from pipeline.audit.verification import verify_levels
 from pipeline.spaces.registry import make_space
-from pipeline.verification import verify_levels
-from storage.job import Job
+from storage.jobs.job import Job
 from tests.engine.jobs import Summary, leftovers, summary
 from tests.engine.killing import Driver, driver
 from tests.engine.tiny import Sizes

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from pipeline import Search, Sliding, Snake
-from pipeline.looking import depth_of, first_states, level_with_arrays, sample_states, space_of
+from pipeline.inspection import depth_of, first_states, level_with_arrays, sample_states, space_of
 from pipeline.spaces.contract import State
 from storage.errors import InvalidInput, JobError
-from storage.job import Job
+from storage.jobs.job import Job
 from tests.engine.tiny import everything_small
 from tests.spaces import slow_sliding, slow_snake
 

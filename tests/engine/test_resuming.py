@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from pipeline import Search, Sliding, Snake, levels
-from pipeline.events import Observer, PassProgress
-from pipeline.executors import Stopped
-from pipeline.passes.expand import expand
-from pipeline.passes.merge import merge
+from pipeline import Search, Sliding, Snake
+from pipeline.level import passes
+from pipeline.level.expand import expand
+from pipeline.level.merge import merge
+from pipeline.running.events import Observer, PassProgress
+from pipeline.running.executors import Stopped
 from storage.errors import CorruptJob, InvalidInput, JobError, OutOfBudget
-from storage.job import Job
+from storage.files.sealed import group_document, write_document
+from storage.jobs.job import Job
 from storage.manifest import Manifest
-from storage.metadata import group_document, write_document
 from tests.engine.jobs import summary
 from tests.engine.tiny import Sizes, everything_small
 
@@ -46,8 +47,8 @@ class Tasks:
             self.merged.append((work.depth, partition))
             return merge(space, work, partition, *rest)
 
-        patch.setattr(levels, "expand", counted_expand)
-        patch.setattr(levels, "merge", counted_merge)
+        patch.setattr(passes, "expand", counted_expand)
+        patch.setattr(passes, "merge", counted_merge)
 
 
 @pytest.mark.parametrize("scheduler", ["sync", "threads"])

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from pipeline import Search, Sliding, Snake
-from pipeline.passes import merge as merge_pass
+from pipeline.level import merge as merge_pass
 from pipeline.spaces.contract import StateSpace
-from storage.job import Job
-from storage.spill import DiskSpills, MemorySpills
-from storage.spill_file import DiskSpillWriter
+from storage.jobs.job import Job
+from storage.keys.spill_file import DiskSpillWriter
+from storage.keys.spills import DiskSpills, MemorySpills
 from tests.engine.jobs import Summary, keys_at, leftovers, summary
 from tests.engine.tiny import Sizes, everything_small
 
@@ -108,7 +108,7 @@ def test_merging_range_by_range(
 ) -> None:
     """One partition a level, and buffers that hold a small part of it."""
     witness = Witness(monkeypatch)
-    monkeypatch.setattr("pipeline.plan.PARTITION_FILL", 1e9)
+    monkeypatch.setattr("pipeline.level.plan.PARTITION_FILL", 1e9)
     run_small(name, tmp_path / "job", Sizes(buffer=200, partition=10**9, frame=100), scheduler="sync")
     assert summary(tmp_path / "job") == plain(name)
     assert most_partitions(tmp_path / "job") <= 2
@@ -121,7 +121,7 @@ def test_memory_that_overflows(
 ) -> None:
     """The plan expects that the spills fit in memory, and they do not."""
     witness = Witness(monkeypatch)
-    monkeypatch.setattr("pipeline.levels.LevelMaker.spills", lambda _, work, __: MemorySpills(500, work.spills()))
+    monkeypatch.setattr("pipeline.level.maker.LevelMaker.spills", lambda _, work, *__: MemorySpills(500, work.spills()))
     run_small(name, tmp_path / "job", Sizes(), workers=2)
     assert summary(tmp_path / "job") == plain(name)
     assert witness.kept

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pipeline import Search, Sliding, Snake
-from storage.job import Job
+from storage.jobs.job import Job
 from tests.conftest import DATA
 from tests.engine.jobs import leftovers
 from tests.spaces import slow_sliding, slow_snake

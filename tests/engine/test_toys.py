@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline import Search
-from pipeline.events import Observer
+from pipeline.audit.verification import verify_expansion
+from pipeline.running.events import Observer
 from pipeline.spaces.contract import Detection
-from pipeline.verification import verify_expansion
-from storage.job import Job
+from storage.jobs.job import Job
 from tests.engine.jobs import keys_at
 from tests.engine.tiny import Sizes, everything_small
 from tests.engine.toys import Neighbours, Toy, breadth_first, pancakes, three_cycles

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from pipeline import Search, Sliding, Snake
+from pipeline.audit.verification import compare_with_reference, verify_expansion, verify_levels
 from pipeline.spaces.contract import Reference, StateSpace
-from pipeline.verification import compare_with_reference, verify_expansion, verify_levels
 from storage.errors import CorruptJob, Mismatch
-from storage.job import Job
+from storage.jobs.job import Job
+from storage.jobs.restoring import restore_ledger
+from storage.keys.partition import PartitionWriter
 from storage.manifest import Manifest
-from storage.partition import PartitionWriter
-from storage.restoring import restore_ledger
 from tests.engine.jobs import keys_at
 from tests.engine.tiny import everything_small
 

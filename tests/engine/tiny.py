@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from pipeline.budget import Budget
+from pipeline.running.memory import Budget
 
 MODULES = [
-    "storage.partition",
-    "storage.spill_file",
-    "pipeline.budget",
-    "pipeline.plan",
-    "pipeline.passes.expand",
-    "pipeline.passes.merge",
-    "pipeline.passes.runs",
+    "storage.keys.partition",
+    "storage.keys.spill_file",
+    "pipeline.running.memory",
+    "pipeline.level.plan",
+    "pipeline.level.expand",
+    "pipeline.level.merge",
+    "pipeline.level.runs",
 ]
 
 Setter = Callable[[str, str, Any], object]
@@ -78,8 +78,8 @@ def shrink(put: Setter, sizes: Sizes) -> None:
     # Nothing here outlives a loss of power, and flushing takes most of the time.
     put("os", "fsync", lambda descriptor: None)
     put("pipeline.search", "divide", divide)
-    put("pipeline.verification", "divide", divide)
-    put("pipeline.repair", "divide", divide)
+    put("pipeline.audit.verification", "divide", divide)
+    put("pipeline.audit.repair", "divide", divide)
 
 
 def assign(module: str, name: str, value: Any) -> None:

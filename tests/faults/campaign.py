@@ -27,7 +27,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from storage.job import Job
+from storage.jobs.job import Job
 from storage.journal import Journal
 from tests.engine.jobs import summary
 

@@ -32,11 +32,11 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-import storage.lock
+import storage.locking.lock
 from cli.main import command_line
-from storage.formats import FORMAT_VERSION
+from storage.files.sealed import seal
+from storage.jobs.formats import FORMAT_VERSION
 from storage.journal import DESCRIPTION, ENTRIES, line_of
-from storage.metadata import seal
 from tests.engine.tiny import Sizes, assign, shrink
 from tests.faults.mutating import (
     TEXTS,
@@ -470,8 +470,8 @@ def fuzzer(seed: int) -> Iterator[Fuzzer]:
     with tempfile.TemporaryDirectory(prefix="fuzzing-", dir=place) as directory:
         (Path(directory) / "bomb.py").write_text("")
         sys.path.insert(0, directory)
-        silence = storage.lock.SILENCE_SECONDS
-        storage.lock.SILENCE_SECONDS = 0.0
+        silence = storage.locking.lock.SILENCE_SECONDS
+        storage.locking.lock.SILENCE_SECONDS = 0.0
         try:
             made = Fuzzer(Path(directory), seed)
             for number in range(-WARMING, 0):
@@ -481,7 +481,7 @@ def fuzzer(seed: int) -> Iterator[Fuzzer]:
             made.failures.clear()
             yield made
         finally:
-            storage.lock.SILENCE_SECONDS = silence
+            storage.locking.lock.SILENCE_SECONDS = silence
             sys.path.remove(directory)
 
 
@@ -499,8 +499,8 @@ def main() -> int:
     # A command that cannot write its output lets go of that of the process, which is ours.
     assign("cli.failures", "_let_go_of_output", lambda: None)
     assign("pipeline.search", "resident_bytes", lambda: 1 << 28)
-    assign("pipeline.verification", "resident_bytes", lambda: 1 << 28)
-    assign("pipeline.repair", "resident_bytes", lambda: 1 << 28)
+    assign("pipeline.audit.verification", "resident_bytes", lambda: 1 << 28)
+    assign("pipeline.audit.repair", "resident_bytes", lambda: 1 << 28)
     end = time.monotonic() + 60 * arguments.minutes
     with fuzzer(arguments.seed) as made, limited_memory():
         for number in range(arguments.count) if arguments.only is None else [arguments.only]:

@@ -22,17 +22,17 @@ import portalocker
 import psutil
 import pytest
 
-import pipeline.levels
-import storage.holder
-import storage.lock
-from pipeline.executors import Stopped
+import pipeline.level.passes
+import storage.locking.holder
+import storage.locking.lock
+from pipeline.running.executors import Stopped
 from pipeline.search import Search
 from pipeline.spaces.registry import make_space
 from storage.errors import PipelineError
-from storage.job import Job
-from storage.lock import JobLock
+from storage.jobs.job import Job
+from storage.jobs.working import WorkingLevel
+from storage.locking.lock import JobLock
 from storage.manifest import Manifest
-from storage.working import WorkingLevel
 from tests.engine.tiny import Sizes, assign, shrink
 
 # Short, but long enough for a machine that does other things too.
@@ -56,11 +56,11 @@ def elsewhere(boot: str | None, kernel_locks: bool, patient: bool = True) -> Ite
     """
     with pytest.MonkeyPatch.context() as patch:
         for name, value in SECONDS.items():
-            patch.setattr(storage.lock, name, value)
+            patch.setattr(storage.locking.lock, name, value)
         if not patient:
-            patch.setattr(storage.lock, "SILENCE_SECONDS", IMPATIENT_SECONDS)
+            patch.setattr(storage.locking.lock, "SILENCE_SECONDS", IMPATIENT_SECONDS)
         if boot is not None:
-            patch.setattr(storage.holder, "boot", lambda: boot)
+            patch.setattr(storage.locking.holder, "boot", lambda: boot)
         if not kernel_locks:
             patch.setattr(portalocker, "lock", no_locks)
         yield
@@ -109,7 +109,7 @@ def stand_still(place: str, depth: int) -> None:
             left.clear()
             os.kill(os.getpid(), signal.SIGSTOP)
 
-    replace, check, merge = os.replace, JobLock.check, pipeline.levels.merge
+    replace, check, merge = os.replace, JobLock.check, pipeline.level.passes.merge
 
     def stopping_replace(source: Any, target: Any) -> None:
         if str(target).endswith(f"levels/{depth:04d}"):
@@ -132,7 +132,7 @@ def stand_still(place: str, depth: int) -> None:
         JobLock.check = stopping_check  # type: ignore[method-assign]
     else:
         assert place == "in the merge"
-        assign("pipeline.levels", "merge", stopping_merge)
+        assign("pipeline.level.passes", "merge", stopping_merge)
 
 
 class Process:

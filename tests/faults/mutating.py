@@ -13,8 +13,8 @@ from typing import Any
 
 import google_crc32c
 
-from storage.gaps import HEADER
-from storage.spill_file import INDEX_TYPE, TRAILER
+from storage.keys.gaps import HEADER
+from storage.keys.spill_file import INDEX_TYPE, TRAILER
 
 NUMBERS = [0, 1, -1, 2, 7, 255, 256, 2**31 - 1, 2**31, 2**32, 2**40, 2**62, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**30]
 TEXTS = [

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from pipeline import Search, Sliding, Snake
-from pipeline.damage import Damage, examine
-from pipeline.repair import repair
+from pipeline.audit.damage import Damage, examine
+from pipeline.audit.repair import repair
 from pipeline.spaces.contract import StateSpace
 from storage.errors import CorruptJob, JobError
-from storage.job import Job
-from storage.restoring import restore_attributes
+from storage.jobs.job import Job
+from storage.jobs.restoring import restore_attributes
 from tests.engine.jobs import Summary, keys_at, leftovers, summary
 from tests.engine.test_resuming import Broken, Tasks
 from tests.engine.tiny import Sizes, everything_small

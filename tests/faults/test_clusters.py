@@ -20,12 +20,12 @@ import pytest
 import trustme
 
 from pipeline import Search, Snake
-from pipeline.cluster import ClusterExecutor
-from pipeline.events import Observer, PassProgress
-from pipeline.executors import SyncExecutor
-from pipeline.handshake import Program, WorkerRefused
-from pipeline.kernels import load_kernels
-from pipeline.settings import Tls
+from pipeline.level.kernels import load_kernels
+from pipeline.running.cluster import ClusterExecutor
+from pipeline.running.events import Observer, PassProgress
+from pipeline.running.executors import SyncExecutor
+from pipeline.running.handshake import Program, WorkerRefused
+from pipeline.running.settings import Tls
 from pipeline.spaces.contract import StateSpace
 from storage.errors import InvalidInput
 from tests.engine.jobs import leftovers, summary
@@ -136,7 +136,7 @@ def test_a_connection_that_is_not_trusted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """One line; nothing is written."""
-    monkeypatch.setattr("pipeline.cluster.CONNECT_SECONDS", 2)
+    monkeypatch.setattr("pipeline.running.cluster.CONNECT_SECONDS", 2)
     tls = {name: Path(path) for name, path in certificates.items()}
     address = encrypted.address
     if how == "no certificates":
@@ -199,11 +199,11 @@ def other_program(directory: Path, change: str) -> Path:
         ignored = shutil.ignore_patterns("__pycache__", "data")
         shutil.copytree(ROOT / package, directory / package, ignore=ignored)
     file, old, new = {
-        "format": ("storage/formats.py", "FORMAT_VERSION = ", "FORMAT_VERSION = 1"),
+        "format": ("storage/jobs/formats.py", "FORMAT_VERSION = ", "FORMAT_VERSION = 1"),
         "keys": ("pipeline/spaces/snake/space.py", "KeyLayout(version=1)", "KeyLayout(version=7)"),
         "kernel": ("pipeline/spaces/snake/expansion.py", "weight = 4", "weight = 5"),
-        "pass": ("pipeline/passes/merge.py", "kept.size:", "kept.size > 0:"),
-        "missing": ("pipeline/handshake.py", "def run_task(", "def run_other("),
+        "pass": ("pipeline/level/merge.py", "kept.size:", "kept.size > 0:"),
+        "missing": ("pipeline/running/handshake.py", "def run_task(", "def run_other("),
     }[change]
     text = (directory / file).read_text()
     assert old in text
@@ -252,7 +252,7 @@ def test_a_worker_that_joins_later_and_is_another_program(plain: Cluster, tmp_pa
 def test_a_directory_that_passes_for_a_package_is_no_other_program(tmp_path: Path) -> None:
     """A dask worker makes itself a directory called ``storage``, and looks for modules beside it."""
     (tmp_path / "storage").mkdir()
-    code = "import storage; from pipeline.handshake import Program; print(Program.of(None).source)"
+    code = "import storage; from pipeline.running.handshake import Program; print(Program.of(None).source)"
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     there = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
@@ -264,7 +264,7 @@ def test_every_task_is_checked(plain: Cluster, monkeypatch: pytest.MonkeyPatch) 
     """Whatever was found when the search began; without another worker it ends."""
     with connected(plain.address, 1) as executor:
         executor.prepare(partial(load_kernels, Snake(n=6)))
-        monkeypatch.setattr("pipeline.handshake._version", lambda: "7.0")
+        monkeypatch.setattr("pipeline.running.handshake._version", lambda: "7.0")
         with pytest.raises(WorkerRefused):
             executor.run([(which_program, (Snake(n=6), 0))], print)
 

@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 
 from pipeline import Search, Sliding, Snake
-from pipeline.events import Observer
-from pipeline.forecast import Forecast, forecast
-from pipeline.plan import LevelPlan
-from pipeline.room import Room
-from pipeline.verification import verify_levels
-from storage import durable
-from storage.durable import bytes_below
+from pipeline.audit.verification import verify_levels
+from pipeline.level.disk import Room
+from pipeline.level.forecast import Forecast, forecast
+from pipeline.level.plan import LevelPlan
+from pipeline.running.events import Observer
 from storage.errors import OutOfBudget
-from storage.job import Job
+from storage.files import durable
+from storage.files.durable import bytes_below
+from storage.jobs.job import Job
 from storage.manifest import Manifest
 from tests.engine.jobs import leftovers, summary
 from tests.engine.tiny import Sizes, everything_small

@@ -23,7 +23,7 @@ from click.testing import CliRunner, Result
 
 from cli.main import command_line
 from pipeline import Search, Snake
-from storage.job import Job
+from storage.jobs.job import Job
 from tests.engine.jobs import leftovers, summary
 from tests.engine.tiny import everything_small
 

@@ -11,11 +11,11 @@ from click.testing import CliRunner, Result
 
 from cli.main import command_line
 from pipeline import Search, Sliding, Snake
-from pipeline.damage import Damage, examine
-from pipeline.repair import Outcome, repair
+from pipeline.audit.damage import Damage, examine
+from pipeline.audit.repair import Outcome, repair
 from pipeline.spaces.contract import StateSpace
 from storage.errors import CorruptJob, JobLocked
-from storage.job import Job
+from storage.jobs.job import Job
 from tests.engine.jobs import keys_at, leftovers, summary
 from tests.engine.tiny import Sizes, everything_small
 from tests.faults.damaging import damage

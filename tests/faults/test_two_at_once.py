@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-import storage.lock
+import storage.locking.lock
 from pipeline import Search, Snake
 from storage.errors import JobError, JobLocked
-from storage.holder import Holder, create_holder, read_holder, remove_holder
-from storage.job import Job
+from storage.jobs.job import Job
+from storage.locking.holder import Holder, create_holder, read_holder, remove_holder
 from tests.engine.jobs import leftovers, summary
 from tests.engine.tiny import everything_small
 from tests.faults.holding import Process, elsewhere, holding
@@ -167,8 +167,8 @@ def test_one_that_was_too_late_to_take_over(job: Path, monkeypatch: pytest.Monke
     dead, living = Holder.this_process(), Holder.this_process()
     os.close(create_holder(holder_of(job), living))
     answers = [dead]
-    look = storage.holder.read_holder
-    monkeypatch.setattr(storage.holder, "read_holder", lambda path: answers.pop() if answers else look(path))
+    look = storage.locking.holder.read_holder
+    monkeypatch.setattr(storage.locking.holder, "read_holder", lambda path: answers.pop() if answers else look(path))
     assert not remove_holder(holder_of(job), dead.token)
     assert read_holder(holder_of(job)) == living
     assert [entry.name for entry in (job / "work").iterdir() if ".partial" in entry.name] == []
@@ -190,7 +190,7 @@ def test_time_in_which_the_watcher_stood_still_says_nothing(job: Path, monkeypat
         if looks == 5:
             os.pwrite(descriptor, other.with_beat(1).to_bytes(), 0)
 
-    monkeypatch.setattr(storage.lock.time, "monotonic", lambda: now)
+    monkeypatch.setattr(storage.locking.lock.time, "monotonic", lambda: now)
     monkeypatch.setattr(time, "time", lambda: -now)
     with pytest.raises(JobLocked, match="process 1 on far"), Job.open(job).lock(pause=pause):
         pass
@@ -211,7 +211,7 @@ def test_a_holder_file_that_is_none(job: Path, content: bytes) -> None:
         time.sleep(0.01)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(storage.lock, "SILENCE_SECONDS", 0.05)
+        patch.setattr(storage.locking.lock, "SILENCE_SECONDS", 0.05)
         with Job.open(job).lock(pause=pause) as lock:
             lock.check()
     assert looks
@@ -235,7 +235,7 @@ def test_a_holder_file_of_another_kind(job: Path, tmp_path: Path, kind: str) -> 
 
 def test_a_job_that_was_replaced_meanwhile(job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The lock of a file that has no name any more is no lock of what has its name now."""
-    take = storage.lock.portalocker.lock
+    take = storage.locking.lock.portalocker.lock
 
     def replace_first(*arguments: object) -> None:
         content = (job / "zarr.json").read_bytes()
@@ -243,7 +243,7 @@ def test_a_job_that_was_replaced_meanwhile(job: Path, monkeypatch: pytest.Monkey
         (job / "zarr.json").write_bytes(content)
         take(*arguments)
 
-    monkeypatch.setattr(storage.lock.portalocker, "lock", replace_first)
+    monkeypatch.setattr(storage.locking.lock.portalocker, "lock", replace_first)
     with pytest.raises(JobError, match="replaced by another job"), Job.open(job).lock():
         pass
 

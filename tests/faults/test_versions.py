@@ -15,9 +15,9 @@ from click.testing import CliRunner, Result
 from cli.main import command_line
 from pipeline.search import Search
 from pipeline.spaces.registry import make_space, names
-from storage.formats import FORMAT_VERSION
-from storage.job import Job
-from storage.metadata import seal
+from storage.files.sealed import seal
+from storage.jobs.formats import FORMAT_VERSION
+from storage.jobs.job import Job
 from tests.engine.jobs import Summary, leftovers, summary
 from tests.golden import JOBS, GoldenJob, golden_jobs, path_of
 

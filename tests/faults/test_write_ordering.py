@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-import storage.lock
+import storage.locking.lock
 from pipeline import Search, Snake
-from storage import durable
 from storage.errors import PipelineError
+from storage.files import durable
 from tests.engine.jobs import Summary, leftovers, summary
 from tests.engine.tiny import Sizes, everything_small
 from tests.faults.power import Operation, Recorder, Tree, after_power_loss, build, policies
@@ -84,7 +84,7 @@ def what_comes_of(tree: Tree, directory: Path) -> Summary | str:
 @pytest.fixture(autouse=True)
 def _no_wait_for_holders(monkeypatch: pytest.MonkeyPatch) -> None:
     """After a loss of power the holder file is empty, and is watched for a while."""
-    monkeypatch.setattr(storage.lock, "SILENCE_SECONDS", 0.0)
+    monkeypatch.setattr(storage.locking.lock, "SILENCE_SECONDS", 0.0)
 
 
 def check(operations: list[Operation], step: int, expected: Summary, directory: Path) -> int:
@@ -117,7 +117,7 @@ def test_the_recorder_sees_what_is_there(recorded: tuple[Path, list[Operation]])
 
 
 def renamed_first(temporary: Path, final: Path, last_look: Callable[[], None] = lambda: None) -> None:
-    """:func:`storage.durable.publish` in the wrong order."""
+    """:func:`storage.files.durable.publish` in the wrong order."""
     last_look()
     if final.is_dir() and not temporary.is_dir():
         raise AssertionError

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import Search, Sliding, Snake
-from storage.job import Job
+from storage.jobs.job import Job
 from tests.engine.tiny import everything_small
 
 

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from pipeline import Snake
+from pipeline.audit.verification import verify_levels
 from pipeline.spaces.contract import StateSpace
-from pipeline.verification import verify_levels
 from storage.errors import CorruptJob
-from storage.job import Job
+from storage.files.sealed import read_document, seal
+from storage.jobs.job import Job
+from storage.jobs.restoring import restore_ledger
+from storage.keys.partition import PartitionWriter
 from storage.manifest import Manifest
-from storage.metadata import read_document, seal
-from storage.partition import PartitionWriter
-from storage.restoring import restore_ledger
 from tests.faults.first_format import to_first_format
 
 DEPTH = 5

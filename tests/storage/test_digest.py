@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.digest import add_digests, digest_of
+from storage.keys.digest import add_digests, digest_of
 
 
 def slow_digest(keys: list[int]) -> int:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from storage.gaps import HEADER, decode, encode
+from storage.keys.gaps import HEADER, decode, encode
 
 Keys = NDArray[np.uint64]
 

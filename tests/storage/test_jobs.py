@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from storage.errors import CorruptJob, JobError, OutOfBudget
-from storage.job import Job
+from storage.files.sealed import read_document, seal
+from storage.jobs.job import Job
+from storage.jobs.sweeping import sweep
+from storage.keys.partition import PartitionWriter
 from storage.manifest import Manifest
-from storage.metadata import read_document, seal
-from storage.partition import PartitionWriter
-from storage.sweeping import sweep
 
 SPACE = {"name": "toy", "parameters": {"n": 3}, "key_version": 1, "field_bits": 0, "mask_bits": 0}
 

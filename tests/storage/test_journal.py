@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.errors import CorruptJob, JobError, JobLocked
+from storage.files.sealed import read_document, write_document
 from storage.journal import DESCRIPTION, ENTRIES, Journal, line_of, tag_of
-from storage.metadata import read_document, write_document
 
 WHAT = {"census": "pruned", "n": 12}
 

@@ -13,12 +13,12 @@ import pytest
 
 from pipeline import Search, Snake
 from storage.errors import JobLocked
-from storage.job import Job
+from storage.jobs.job import Job
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from storage.job import Job
+from storage.jobs.job import Job
 with Job.open(Path(sys.argv[1])).lock():
     print("locked", flush=True)
     time.sleep(600)

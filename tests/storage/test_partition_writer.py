@@ -13,11 +13,11 @@ import zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.digest import digest_of
-from storage.durable import bytes_below
-from storage.level import Level
+from storage.files.durable import bytes_below
+from storage.jobs.level import Level
+from storage.keys.digest import digest_of
+from storage.keys.partition import PartitionWriter
 from storage.manifest import Manifest, PartitionRecord
-from storage.partition import PartitionWriter
 
 keys_of_any_number = st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 100), min_size=1, max_size=120, unique=True)
 
@@ -37,7 +37,7 @@ def write(directory: Path, keys: np.ndarray, cuts: list[int], most: int, field_b
 @given(keys_of_any_number, st.lists(st.integers(0, 120), max_size=8), st.integers(0, 40), st.integers(1, 50))
 def test_pieces_of_any_size(numbers: list[int], cuts: list[int], room: int, chunk: int) -> None:
     keys = np.sort(np.array(numbers, dtype=np.uint64))
-    with TemporaryDirectory() as name, mock.patch("storage.partition.CHUNK_KEYS", chunk):
+    with TemporaryDirectory() as name, mock.patch("storage.keys.partition.CHUNK_KEYS", chunk):
         directory = Path(name)
         record = write(directory, keys, cuts, keys.size + room, 4)
         array = zarr.open_array(directory / "00000", mode="r")
@@ -70,7 +70,7 @@ def test_pieces_of_any_size(numbers: list[int], cuts: list[int], room: int, chun
 @given(keys_of_any_number, st.data())
 def test_reading_a_part(numbers: list[int], data: st.DataObject) -> None:
     keys = np.sort(np.array(numbers, dtype=np.uint64))
-    with TemporaryDirectory() as name, mock.patch("storage.partition.CHUNK_KEYS", 7):
+    with TemporaryDirectory() as name, mock.patch("storage.keys.partition.CHUNK_KEYS", 7):
         directory = Path(name)
         half = keys.size // 2
         records = []

@@ -15,11 +15,11 @@ import zarr
 from zarr.codecs import Crc32cCodec
 from zarr.errors import UnknownCodecError
 
-from storage.codec import SortedKeysCodec
 from storage.errors import CorruptJob
-from storage.job import Job
-from storage.metadata import read_document, seal
-from storage.partition import PartitionWriter
+from storage.files.sealed import read_document, seal
+from storage.jobs.job import Job
+from storage.keys.codec import SortedKeysCodec
+from storage.keys.partition import PartitionWriter
 
 READER = """
 import json, sys
@@ -111,7 +111,7 @@ def test_an_unknown_codec_is_zarrs_own_error(job_copy: Path) -> None:
 
 
 def test_the_codec_refuses_what_it_cannot_hold(tmp_path: Path) -> None:
-    from storage.codec import SortedKeysCodec
+    from storage.keys.codec import SortedKeysCodec
 
     for shape, dtype in (((4, 4), "uint64"), ((4,), "int64"), ((4,), "uint32")):
         with pytest.raises(ValueError, match="one-dimensional arrays of uint64"):
@@ -127,7 +127,7 @@ def test_the_codec_refuses_what_it_cannot_hold(tmp_path: Path) -> None:
 
 def test_the_codec_without_configuration(tmp_path: Path) -> None:
     """Any zarr writer can use it by name, for values in any order."""
-    from storage.codec import NAME, SortedKeysCodec
+    from storage.keys.codec import NAME, SortedKeysCodec
 
     assert SortedKeysCodec.from_dict({"name": NAME}) == SortedKeysCodec(field_bits=0)
     codec = SortedKeysCodec.from_dict({"name": NAME, "configuration": {"field_bits": 4}})
@@ -144,7 +144,7 @@ def test_the_codec_without_configuration(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", [1, 63, 64, 65, 200])
 def test_chunks_are_the_bytes_that_zarr_writes(size: int, tmp_path: Path) -> None:
     keys = np.cumsum(np.random.default_rng(size).integers(1, 10**9, size, dtype=np.uint64))
-    with mock.patch("storage.partition.CHUNK_KEYS", 64):
+    with mock.patch("storage.keys.partition.CHUNK_KEYS", 64):
         writer = PartitionWriter(tmp_path, "ours", size, 9)
         writer.append(keys, size)
         writer.close()

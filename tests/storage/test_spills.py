@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storage.errors import CorruptJob
-from storage.spill import OVERFLOW_TASK, DiskSpills, MemoryPiece, MemorySpills, Spills
-from storage.spill_file import DiskPiece
+from storage.keys.spill_file import DiskPiece
+from storage.keys.spills import OVERFLOW_TASK, DiskSpills, MemoryPiece, MemorySpills, Spills
 
 PARTITIONS = 3
 RECEIPT = {"keys": 3, "generated": 8, "spilled": 6, "forward": 1, "backward": 2}
@@ -52,7 +52,7 @@ def content(spills: Spills, partition: int) -> list[int]:
 @settings(max_examples=50)
 @given(tasks, st.integers(1, 30), st.integers(0, 9))
 def test_on_disk(output: list[list[np.ndarray]], frame_keys: int, field_bits: int) -> None:
-    with TemporaryDirectory() as name, mock.patch("storage.spill_file.FRAME_KEYS", frame_keys):
+    with TemporaryDirectory() as name, mock.patch("storage.keys.spill_file.FRAME_KEYS", frame_keys):
         spills = DiskSpills(Path(name) / "spills", field_bits)
         held = fill(spills, output)
         spills = pickle.loads(pickle.dumps(spills))
@@ -110,7 +110,7 @@ def test_an_unfinished_task_leaves_no_sign(tmp_path: Path) -> None:
 @pytest.fixture
 def spill_file(tmp_path: Path) -> Path:
     """A spill file with four frames in two partitions."""
-    with mock.patch("storage.spill_file.FRAME_KEYS", 10):
+    with mock.patch("storage.keys.spill_file.FRAME_KEYS", 10):
         writer = DiskSpills(tmp_path, 4).writer(0)
         writer.append(np.arange(0, 400, 10, dtype=np.uint64), [0, 20, 40])
         writer.close(RECEIPT)

@@ -1,0 +1,111 @@
+"""Checking a job: every chunk is read, counted and compared with the manifest, the counts with known ones."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from pipeline.audit.damage import Damage, LevelCheck, examine
+from pipeline.level.kernels import load_kernels
+from pipeline.level.maker import LevelMaker
+from pipeline.running.events import Observer
+from pipeline.running.executors import ThreadExecutor
+from pipeline.running.memory import available_memory, available_workers, divide, resident_bytes
+from pipeline.spaces.contract import StateSpace
+from storage.errors import CorruptJob, Mismatch
+from storage.jobs.job import REMEDY, Job
+from storage.jobs.working import WorkingLevel
+
+
+def verify_levels(space: StateSpace, job: Job) -> Iterator[LevelCheck]:
+    """Read all levels of a job.
+
+    Yields
+    ------
+    LevelCheck
+        For each level; ``read`` is False if its arrays were deleted by ``--keep frontier``.
+
+    Raises
+    ------
+    CorruptJob
+        At the first difference, with its place.
+    """
+    for found in examine(space, job):
+        if isinstance(found, Damage):
+            raise CorruptJob(found.message, REMEDY, found.path)
+        yield found
+
+
+def compare_with_reference(space: StateSpace, job: Job) -> str | None:
+    """Compare the counts of a job with those that are known.
+
+    Returns
+    -------
+    str or None
+        What they were compared with; None if nothing is known.
+
+    Raises
+    ------
+    Mismatch
+        With the first depth that differs.
+    """
+    reference = space.reference()
+    manifests = job.manifests()
+    states = [manifest.states for manifest in manifests if manifest.keys]
+    complete = bool(manifests) and manifests[-1].keys == 0
+    if reference is None:
+        return None
+    compared = []
+    if reference.states is not None:
+        for depth, (ours, theirs) in enumerate(zip(states, reference.states, strict=False)):
+            if ours != theirs:
+                raise Mismatch(f"depth {depth} of {job.path} has {ours} states; {reference.source} says {theirs}")
+        if reference.complete and (
+            len(states) > len(reference.states) or (complete and len(states) < len(reference.states))
+        ):
+            raise Mismatch(f"{job.path} has {len(states)} depths; {reference.source} says {len(reference.states)}")
+        compared.append(f"{min(len(states), len(reference.states))} depths")
+    if reference.total is not None and complete:
+        if sum(states) != reference.total:
+            raise Mismatch(f"{job.path} has {sum(states)} states; {reference.source} says {reference.total}")
+        compared.append("the total")
+    if not compared:
+        return None
+    return f"{' and '.join(compared)} with {reference.source}"
+
+
+def verify_expansion(space: StateSpace, job: Job, depth: int, memory: int | None = None) -> None:
+    """Make a level again from the one before, generating all neighbours, and compare it with what is on disk.
+
+    Parameters
+    ----------
+    space : StateSpace
+    job : Job
+    depth : int
+        1 or more; the arrays of the level before (and of the one before that) must be on disk.
+    memory : int, optional
+        Budget in bytes.
+
+    Raises
+    ------
+    CorruptJob
+        If the levels differ.
+    """
+    load_kernels(space)
+    frontier = job.level(depth - 1)
+    expected = job.level(depth).manifest
+    workers = available_workers()
+    budget = divide(memory or available_memory() // 2, resident_bytes(), workers)
+    with tempfile.TemporaryDirectory(prefix="verify-") as directory, ThreadExecutor(budget.workers) as executor:
+        work = WorkingLevel(Path(directory), depth, space.layout.field_bits)
+        maker = LevelMaker(space, executor, budget, Observer())
+        earlier = partial(job.earlier_levels, depth, space.bipartite)
+        again = maker.make(work, frontier, earlier, exhaustive=True)
+    for name in ("keys", "states", "digest"):
+        if getattr(again, name) != getattr(expected, name):
+            raise CorruptJob(
+                f"level {depth} of {job.path}: expanding level {depth - 1} again gives {name} {getattr(again, name)}, "
+                f"on disk is {getattr(expected, name)}"
+            )

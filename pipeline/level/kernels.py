@@ -1,0 +1,35 @@
+"""Compiling or loading every kernel in one place, before tasks run in parallel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pipeline.level.duplicates import join_duplicates, mark_members, remove_marked
+from pipeline.level.runs import copy_runs, positions_below
+from pipeline.running.memory import configure_allocator
+from pipeline.spaces.contract import StateSpace
+from storage.keys.digest import digest_of
+from storage.keys.gaps import decode, encode
+
+
+def load_kernels(space: StateSpace) -> None:
+    """Run every kernel of a search once, on next to nothing.
+
+    Several processes that compile the same function at once may spoil numba's cache, and what compiling takes belongs
+    to the memory that is measured before the budget is divided.
+    """
+    configure_allocator()
+    keys = space.roots()
+    out = np.empty(2 * space.max_neighbours + 2, dtype=np.uint64)
+    space.expand(keys, out, False)
+    space.count_states(keys)
+    mask_bits = space.layout.mask_bits
+    found = np.zeros(keys.size, dtype=np.bool_)
+    join_duplicates(keys.copy(), mask_bits)
+    mark_members(keys, keys, mask_bits, found)
+    remove_marked(keys.copy(), found)
+    digest_of(keys)
+    ends = np.array([0], dtype=np.int64), np.array([keys.size], dtype=np.int64)
+    positions_below(keys, *ends, np.uint64(0))
+    copy_runs(keys, *ends, keys.copy())
+    decode(encode(np.arange(1, 4, dtype=np.uint64), space.layout.field_bits), np.empty(3, dtype=np.uint64))

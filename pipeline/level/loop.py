@@ -1,0 +1,104 @@
+"""The level loop: plan, expand, merge, commit. Resuming is reading what is committed."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from pipeline.level.check import check_manifest
+from pipeline.level.disk import Room
+from pipeline.level.maker import LevelMaker
+from pipeline.running.events import Observer
+from pipeline.running.executors import Executor
+from pipeline.running.memory import Budget
+from pipeline.running.settings import Settings
+from pipeline.spaces.contract import Detection, StateSpace
+from storage.errors import CorruptJob
+from storage.jobs.job import Job
+from storage.jobs.working import WorkingLevel
+from storage.manifest import Manifest
+
+
+class LevelLoop:
+    """Makes and commits level after level.
+
+    Parameters
+    ----------
+    space : StateSpace
+    settings : Settings
+    job : Job
+        Locked by this process.
+    executor : Executor
+    budget : Budget
+    observer : Observer
+    """
+
+    def __init__(
+        self,
+        space: StateSpace,
+        settings: Settings,
+        job: Job,
+        executor: Executor,
+        budget: Budget,
+        observer: Observer,
+    ) -> None:
+        self._space = space
+        self._settings = settings
+        self._observer = observer
+        self._job = job
+        self._executor = executor
+        self._room = Room(job, settings.max_disk, settings.force, observer)
+        self._maker = LevelMaker(space, executor, budget, observer, self._room)
+
+    def run(self) -> None:
+        """Go on until the space is exhausted or the depth bound is reached.
+
+        Raises
+        ------
+        Stopped
+            If the executor was told to stop.
+        OutOfBudget
+            If the disk or the quota has no room for a level; what is done of it stays.
+        """
+        try:
+            if not self._job.depths():
+                self._commit_roots()
+            while self._make_next():
+                pass
+        finally:
+            self._room.close()
+
+    def _make_next(self) -> bool:
+        """Make and commit the next level, unless there is nothing left to do."""
+        depth = len(self._job.depths())
+        frontier = self._job.level(depth - 1)
+        if self._settings.keep == "frontier":
+            self._drop_levels(depth - 1)
+        bound = self._settings.max_depth
+        if not frontier.manifest.keys or (bound is not None and depth > bound):
+            return False
+        if not frontier.manifest.arrays_kept:
+            raise CorruptJob(
+                f"the states of level {depth - 1} of {self._job.path}, which the next one is made from, are gone",
+                "'pipeline verify --repair' makes them again if it can, otherwise use a copy or --overwrite",
+            )
+        check_manifest(frontier)
+        self._executor.check()
+        work = self._job.working_level(depth)
+        with self._room.watching(work):
+            earlier = partial(self._job.earlier_levels, depth, self._space.bipartite)
+            self._commit(work, self._maker.make(work, frontier, earlier, frontier.manifest.exhaustive))
+        return True
+
+    def _commit_roots(self) -> None:
+        work = self._job.working_level(0)
+        self._commit(work, self._maker.make_roots(work))
+
+    def _commit(self, work: WorkingLevel, manifest: Manifest) -> None:
+        self._job.commit(work, manifest)
+        self._observer.level_committed(manifest)
+
+    def _drop_levels(self, newest: int) -> None:
+        """Delete arrays that no later level needs."""
+        needed = 0 if self._space.detection is Detection.MASKS else 1
+        for depth in range(newest - needed):
+            self._job.drop_arrays(depth)

@@ -1,0 +1,196 @@
+"""The plan of a level: how its frontier is cut into tasks and its keys into partitions."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from math import ceil
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field, TypeAdapter, ValidationError
+
+from pipeline.level.duplicates import join_duplicates
+from pipeline.level.expand import ExpandTask
+from pipeline.running.memory import Budget
+from pipeline.spaces.contract import Keys, StateSpace
+from storage.jobs.level import Level
+from storage.jobs.working import WorkingLevel
+from storage.keys.partition import CHUNK_KEYS
+from storage.manifest import Manifest
+
+# Enough tasks to even out their times; each costs a few milliseconds of its own.
+TASKS_PER_WORKER = 6
+SMALLEST_TASK = 1 << 15
+LARGEST_TASK = 1 << 22
+SMALLEST_PARTITION = 1 << 18
+# Partitions are cut at estimated places; a partition that comes out larger than the buffer is merged in ranges.
+PARTITION_FILL = 0.6
+SAMPLED_KEYS = 1 << 14
+
+
+@dataclass(frozen=True)
+class LevelPlan:
+    """What the tasks of a level are. It is stored before the first task runs and holds until the level is committed.
+
+    Attributes
+    ----------
+    tasks : tuple of ExpandTask
+    splitters : tuple of int
+        Smallest key of each partition but the first.
+    exhaustive : bool
+        Whether all neighbours are generated and earlier levels subtracted.
+    expected_spill : int
+        Estimate of the keys that the expand pass will spill.
+    """
+
+    tasks: tuple[ExpandTask, ...]
+    splitters: tuple[Annotated[int, Field(ge=0, lt=2**64)], ...]
+    exhaustive: bool
+    expected_spill: Annotated[int, Field(ge=0, le=2**62)]
+
+    @property
+    def partitions(self) -> int:
+        """Number of partitions of the next level."""
+        return len(self.splitters) + 1
+
+    def to_json(self) -> dict[str, Any]:
+        """For the plan file."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, entry: Any) -> LevelPlan:
+        """Inverse of :meth:`to_json`.
+
+        Raises
+        ------
+        ValueError
+            If the entry is not what that makes.
+        """
+        plan = _checked_plan(entry)
+        if any(low >= high for low, high in pairwise(plan.splitters)):
+            raise ValueError("the splitters do not ascend")
+        if [task.number for task in plan.tasks] != list(range(len(plan.tasks))):
+            raise ValueError("the tasks are not numbered one by one")
+        return plan
+
+    def check(self, frontier: Manifest, exhaustive: bool, mask_bits: int) -> None:
+        """Make sure that this is a plan for the level after a frontier.
+
+        Parameters
+        ----------
+        frontier : Manifest
+        exhaustive : bool
+            Whether it must generate all neighbours.
+        mask_bits : int
+            Width of the move mask: keys that differ there alone belong to the same partition.
+
+        Raises
+        ------
+        ValueError
+            If a key belongs to no task or to two, or the plan could part equal states or miss some.
+        """
+        if exhaustive and not self.exhaustive:
+            raise ValueError("some neighbours would not be generated")
+        if any(splitter % (1 << mask_bits) for splitter in self.splitters):
+            raise ValueError("a splitter has a move mask")
+        places = iter(self.tasks)
+        for number, partition in enumerate(frontier.partitions):
+            position = 0
+            while position < partition.keys:
+                task = next(places, None)
+                if task is None or (task.partition, task.start) != (number, position) or task.stop <= position:
+                    raise ValueError(f"no task begins at key {position} of partition {partition.name}")
+                position = task.stop
+            if position > partition.keys:
+                raise ValueError(f"a task ends behind the last key of partition {partition.name}")
+        if next(places, None) is not None:
+            raise ValueError("there are tasks for more keys than there are")
+
+
+def _checked_plan(entry: Any) -> LevelPlan:
+    try:
+        return TypeAdapter(LevelPlan).validate_json(json.dumps(entry), strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+
+
+def stored_plan(work: WorkingLevel, frontier: Manifest, exhaustive: bool, mask_bits: int) -> LevelPlan | None:
+    """The plan that an earlier run made for the level after a frontier; None if there is none, or it is damaged.
+
+    The parameters are those of :meth:`LevelPlan.check`.
+    """
+    stored = work.plan()
+    if stored is None:
+        return None
+    try:
+        plan = LevelPlan.from_json(stored)
+        plan.check(frontier, exhaustive, mask_bits)
+    except ValueError:
+        return None
+    return plan
+
+
+def make_plan(space: StateSpace, frontier: Level, budget: Budget, exhaustive: bool, repetition: float) -> LevelPlan:
+    """Plan the level after ``frontier``.
+
+    Parameters
+    ----------
+    space : StateSpace
+    frontier : Level
+    budget : Budget
+    exhaustive : bool
+    repetition : float
+        Keys spilled for each neighbour generated, as measured at the level before (1 if unknown).
+
+    Returns
+    -------
+    LevelPlan
+    """
+    tasks = _tasks(frontier, budget)
+    keys = frontier.manifest.keys
+    if keys <= SMALLEST_PARTITION // space.max_neighbours:
+        return LevelPlan(tasks, (), exhaustive, keys * space.max_neighbours)
+    neighbours, sampled = _sample(space, frontier, exhaustive)
+    generated = neighbours.size / sampled * keys
+    expected = int(generated * min(1.0, 1.25 * repetition)) + 1
+    # Spills that stay in memory are merged where they are, whatever the size of a partition.
+    by_memory = 0.0 if budget.fits(expected) else expected / (PARTITION_FILL * budget.buffer_keys)
+    by_workers = min(2 * budget.workers, expected / SMALLEST_PARTITION)
+    by_workers = max(by_workers, min(4 * budget.workers, expected / (8 * SMALLEST_PARTITION)))
+    partitions = max(1, ceil(by_memory), round(by_workers))
+    neighbours.sort()
+    states = neighbours[: join_duplicates(neighbours, space.layout.mask_bits)]
+    places = np.arange(1, partitions) * states.size // partitions
+    mask = (1 << space.layout.mask_bits) - 1
+    splitters = sorted({key & ~mask for key in states[places].tolist()}) if states.size else []
+    return LevelPlan(tasks, tuple(splitters), exhaustive, expected)
+
+
+def _tasks(frontier: Level, budget: Budget) -> tuple[ExpandTask, ...]:
+    """Slices of the frontier, whole chunks where they are larger than one."""
+    size = frontier.manifest.keys // (TASKS_PER_WORKER * budget.workers) + 1
+    size = min(max(size, SMALLEST_TASK), max(LARGEST_TASK, budget.buffer_keys // 4))
+    tasks: list[ExpandTask] = []
+    for number, partition in enumerate(frontier.manifest.partitions):
+        frontier.check_presence(partition)
+        # Equal pieces; of whole chunks if they are larger than one, so that no two tasks decode the same chunk.
+        step = ceil(partition.keys / ceil(partition.keys / size))
+        if step > CHUNK_KEYS:
+            step = ceil(step / CHUNK_KEYS) * CHUNK_KEYS
+        for start in range(0, partition.keys, step):
+            tasks.append(ExpandTask(len(tasks), number, start, min(start + step, partition.keys)))
+    return tuple(tasks)
+
+
+def _sample(space: StateSpace, frontier: Level, exhaustive: bool) -> tuple[Keys, int]:
+    """Neighbours of keys spread over the frontier, and how many keys that are."""
+    keys: list[int] = []
+    for partition in frontier.manifest.partitions:
+        keys.extend(frontier.sample(partition))
+    step = -(-len(keys) // SAMPLED_KEYS)
+    sampled = np.array(keys[::step], dtype=np.uint64)
+    out = np.empty((sampled.size + 1) * space.max_neighbours, dtype=np.uint64)
+    return out[: space.expand(sampled, out, exhaustive).written], sampled.size

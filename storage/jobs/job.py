@@ -1,0 +1,278 @@
+"""The job directory: a Zarr v3 group with one group per committed level.
+
+``zarr.json`` in the root is written once and says what is searched; its lock is the lock of the job. Committed levels
+are ``levels/<depth>``; the metadata of ``levels`` is the ledger (:mod:`storage.jobs.ledger`). What is being worked on
+is below ``work`` and can be deleted at any time without loss of more than the work of the unfinished level.
+``docs/format.md`` describes all of it.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from storage.errors import CorruptJob, JobError
+from storage.files.durable import make_directories, publish, remove
+from storage.files.reading import DAMAGED, refuse_links
+from storage.files.refusals import writing
+from storage.files.sealed import group_document, read_document, write_document
+from storage.jobs.formats import FORMAT_VERSION, SEALED_FORMAT, format_of, read_attributes
+from storage.jobs.ledger import Ledger
+from storage.jobs.level import Level
+from storage.jobs.working import WorkingLevel
+from storage.locking.directory import LockedDirectory
+from storage.manifest import Manifest
+
+LEVELS = "levels"
+WORK = "work"
+QUOTA = "quota"
+LEVEL_NAME = re.compile("[0-9]{4,9}")
+REMEDY = "'pipeline verify --repair' restores it if it can, otherwise take it from a copy or use --overwrite"
+
+
+class Job(LockedDirectory):
+    """A job directory.
+
+    Use :meth:`create` or :meth:`open`. Reading needs no lock; :meth:`lock` is for the one process that writes.
+
+    Attributes
+    ----------
+    path : Path
+    attributes : dict
+        The attributes of the root group: ``format_version``, ``space`` (``name``, ``parameters``, ``key_version``,
+        ``field_bits``, ``mask_bits``) and ``provenance``.
+    """
+
+    ROOT = "zarr.json"
+    HOLDER = f"{WORK}/holder.json"
+
+    def __init__(self, path: Path, attributes: dict[str, Any]) -> None:
+        super().__init__(path)
+        self.attributes = attributes
+
+    @property
+    def sealed(self) -> bool:
+        """Whether the metadata of the job have checksums."""
+        return int(self.attributes["format_version"]) >= SEALED_FORMAT
+
+    @classmethod
+    def create(cls, path: Path, space: dict[str, Any], provenance: dict[str, Any]) -> Job:
+        """Make a new job directory, with no level.
+
+        Raises
+        ------
+        JobError
+            If there is something at ``path``, or it cannot be written.
+        OutOfBudget
+            If the disk is full.
+        """
+        attributes = {"format_version": FORMAT_VERSION, "space": space, "provenance": provenance}
+        with cls._new(path) as new:
+            for directory in (new / LEVELS, new / WORK):
+                directory.mkdir()
+            write_document(new / "zarr.json", group_document(attributes))
+            Ledger(attributes).write(new / LEVELS)
+            write_document(new / WORK / "zarr.json", group_document({}))
+        return cls(path, attributes)
+
+    @classmethod
+    def open(cls, path: Path) -> Job:
+        """Open an existing job.
+
+        Raises
+        ------
+        JobError
+            If there is none, or it was written by a newer version.
+        CorruptJob
+            If it is there in part only.
+        """
+        if not path.exists():
+            raise JobError(f"there is no job at {path}", "'pipeline list' shows the jobs")
+        try:
+            attributes = read_attributes(path)
+        except PermissionError as error:
+            raise JobError(f"{path} cannot be read ({error.strerror})", "check its permissions") from error
+        except DAMAGED as error:
+            if cls.copy_of_attributes(path) is not None:
+                place = path / "zarr.json"
+                raise CorruptJob(f"the metadata of the job ({place}) are damaged ({error})", REMEDY, place) from error
+            raise JobError(f"{path} is not a job directory", "name one with --job, or choose another place") from error
+        if not (path / LEVELS).is_dir():
+            raise CorruptJob(f"the job {path} has lost its directory {LEVELS}", "start it again with --overwrite")
+        try:
+            refuse_links(path / LEVELS, path / WORK)
+        except OSError as error:
+            raise CorruptJob(f"{error.filename} is a link, and a job has none", REMEDY) from error
+        return cls(path, attributes)
+
+    @staticmethod
+    def copy_of_attributes(path: Path) -> dict[str, Any] | None:
+        """The attributes of the job at ``path`` as its ledger repeats them; None if there is no whole ledger."""
+        try:
+            return Ledger.read(path / LEVELS).job
+        except DAMAGED:
+            return None
+
+    @classmethod
+    def remove(cls, path: Path) -> None:
+        """Delete a job, after making sure that it is one and that nobody writes to it.
+
+        Raises
+        ------
+        JobError
+        """
+        with writing(path):
+            if not path.exists() or not any(path.iterdir()):
+                return
+            if path.is_symlink():
+                raise JobError(f"{path} is a link and is left alone", "remove it, or choose another place with --job")
+            try:
+                format_of(path)
+                recognised = True
+            except DAMAGED:
+                recognised = False
+            if not recognised and cls.copy_of_attributes(path) is None:
+                raise JobError(f"{path} is not a job directory and is left alone", "choose another place with --job")
+        cls(path, {})._remove()
+
+    def _make_room_for_holder(self) -> None:
+        if (self.path / WORK).is_symlink():
+            # The program makes none, and what it leads to is not the job's.
+            (self.path / WORK).unlink()
+        (self.path / WORK).mkdir(exist_ok=True)
+
+    def ledger(self) -> Ledger | None:
+        """The ledger; None in jobs of format 1.
+
+        Raises
+        ------
+        CorruptJob
+            If it is damaged.
+        """
+        if not self.sealed:
+            return None
+        try:
+            ledger = Ledger.read(self.path / LEVELS)
+            if ledger.job != self.attributes:
+                raise ValueError("it is of another job")
+            return ledger
+        except DAMAGED as error:
+            raise CorruptJob(
+                f"the ledger of the job ({self.path / LEVELS / 'zarr.json'}) is damaged ({error})", REMEDY
+            ) from error
+
+    def depths(self) -> list[int]:
+        """Depths of the committed levels, ascending and without gaps.
+
+        Raises
+        ------
+        CorruptJob
+            If a level is missing, in between or at the end.
+        """
+        found = set(self.depths_found())
+        ledger = self.ledger()
+        depths = range(max(max(found, default=-1) + 1, len(ledger.committed) if ledger is not None else 0))
+        for depth in depths:
+            if depth not in found:
+                raise CorruptJob(f"level {depth} of the job {self.path} is missing", REMEDY)
+        return list(depths)
+
+    def depths_found(self) -> list[int]:
+        """Depths of the levels whose manifests are there, ascending."""
+        return sorted(
+            int(entry.name)
+            for entry in (self.path / LEVELS).iterdir()
+            if LEVEL_NAME.fullmatch(entry.name) and (entry / "zarr.json").exists()
+        )
+
+    def level_path(self, depth: int) -> Path:
+        """The directory of a level."""
+        return self.path / LEVELS / f"{depth:04d}"
+
+    def level(self, depth: int) -> Level:
+        """A committed level.
+
+        Raises
+        ------
+        CorruptJob
+            If its manifest cannot be read.
+        """
+        path = self.level_path(depth)
+        try:
+            refuse_links(path)
+            manifest = Manifest.from_json(read_document(path / "zarr.json", self.sealed)["attributes"])
+            if manifest.depth != depth:
+                raise ValueError(f"it is of level {manifest.depth}")
+            return Level(path, manifest, self.sealed)
+        except DAMAGED as error:
+            raise CorruptJob(
+                f"the manifest of level {depth} ({path / 'zarr.json'}) cannot be read ({error})",
+                REMEDY,
+                path / "zarr.json",
+            ) from error
+
+    def earlier_levels(self, depth: int, bipartite: bool) -> list[Level]:
+        """Committed levels that neighbours of level ``depth - 1`` can belong to."""
+        steps = (2,) if bipartite else (1, 2)
+        return [self.level(depth - step) for step in steps if depth >= step]
+
+    def manifests(self) -> list[Manifest]:
+        """Manifests of all committed levels."""
+        return [self.level(depth).manifest for depth in self.depths()]
+
+    def working_level(self, depth: int) -> WorkingLevel:
+        """The directory for making a level."""
+        self.check_lock()
+        field_bits = int(self.attributes["space"]["field_bits"])
+        return WorkingLevel(self.path / WORK / f"{depth:04d}", depth, field_bits, self.sealed)
+
+    def commit(self, work: WorkingLevel, manifest: Manifest) -> None:
+        """Make a level count as done: its manifest is written and flushed, then its directory gets its place.
+
+        The ledger follows. If it does not come to that, the next sweep enters the level.
+        """
+        kept = {partition.name for partition in manifest.partitions}
+        make_directories(work.partitions)
+        for entry in list(work.partitions.iterdir()):
+            if entry.is_dir() and entry.name not in kept:
+                shutil.rmtree(entry)
+        self.write_manifest(work.partitions, manifest)
+        final = self.level_path(work.depth)
+        if not (final / "zarr.json").exists():
+            # Without a manifest it is no level, whatever it is. With one it was committed by a process that has taken
+            # over, and nothing may happen to it.
+            remove(final)
+        publish(work.partitions, final, self.check_lock)
+        self.enter([manifest])
+        work.discard()
+
+    def write_manifest(self, directory: Path, manifest: Manifest) -> None:
+        """Write the manifest of the level in a directory, atomically and durably."""
+        write_document(directory / "zarr.json", group_document(manifest.to_json()), self.sealed)
+
+    def enter(self, manifests: Iterable[Manifest]) -> None:
+        """Enter levels into the ledger that it does not have."""
+        ledger = self.ledger()
+        if ledger is None:
+            return
+        longer = ledger
+        for manifest in manifests:
+            if manifest.depth == len(longer.committed):
+                longer = longer.entered(manifest)
+        if longer is not ledger:
+            self.check_lock()
+            longer.write(self.path / LEVELS)
+
+    def drop_arrays(self, depth: int) -> None:
+        """Delete the arrays of a level; its manifest stays."""
+        self.check_lock()
+        level = self.level(depth)
+        if level.manifest.arrays_kept:
+            self.write_manifest(level.path, replace(level.manifest, arrays_kept=False))
+        for entry in level.path.iterdir():
+            if entry.is_dir():
+                shutil.rmtree(entry)

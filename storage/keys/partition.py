@@ -1,0 +1,294 @@
+"""One partition on disk: a Zarr array of ascending keys.
+
+Zarr's own functions write and read the metadata. Chunks are written and read directly, in the same bytes: a level moves
+gigabytes, and handing every chunk to Zarr's event loop and back takes a third of the time.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import google_crc32c
+import numpy as np
+import zarr
+from numpy.typing import NDArray
+from zarr.codecs import Crc32cCodec
+from zarr.registry import register_codec
+
+from storage.errors import CorruptJob
+from storage.files.durable import publish, temporary_name
+from storage.files.quota import Quota
+from storage.files.reading import DAMAGED, refuse_links
+from storage.files.sealed import seal
+from storage.keys.array import (
+    CHECKSUM_BYTES,
+    chunk_path,
+    chunks_there,
+    read_facts,
+    read_frame,
+)
+from storage.keys.codec import NAME, SortedKeysCodec
+from storage.keys.digest import add_digests, digest_of
+from storage.keys.gaps import decode, encode
+from storage.manifest import PartitionRecord, hexadecimal
+
+CHUNK_KEYS = 1 << 20
+# Evenly spaced keys of each partition that its attributes repeat, for estimates that need no chunk.
+SAMPLE_KEYS = 512
+# Chunks that are missing are named one by one, up to so many.
+MOST_MISSING = 1000
+REMEDY = "'pipeline verify --repair' makes it again if it can, otherwise restore it from a copy or use --overwrite"
+
+# Found by entry point too, but only once the package is installed and its metadata is visible.
+register_codec(NAME, SortedKeysCodec)
+
+
+def _encoded(keys: NDArray[np.uint64], field_bits: int) -> tuple[bytes, bytes]:
+    """A chunk as Zarr would write it: its frame, and the checksum that follows."""
+    frame = encode(keys, field_bits)
+    return frame, google_crc32c.value(frame).to_bytes(CHECKSUM_BYTES, "little")
+
+
+class PartitionWriter:
+    """Writes one partition under a temporary name.
+
+    Parameters
+    ----------
+    directory : Path
+        Where the array goes.
+    name : str
+    most_keys : int
+        Upper bound on the keys that will be written, at least 1.
+    field_bits : int
+        For the codec.
+    quota : Quota, optional
+        What may be written.
+    """
+
+    def __init__(self, directory: Path, name: str, most_keys: int, field_bits: int, quota: Quota | None = None) -> None:
+        self._final = directory / name
+        self._temporary = temporary_name(self._final)
+        self._name = name
+        self._field_bits = field_bits
+        self._quota = quota
+        self._keys = self._states = self._digest = self._first = self._last = self._bytes = 0
+        self._chunk = np.empty(min(most_keys, CHUNK_KEYS), dtype=np.uint64)
+        self._filled = 0
+        self._stride = -(-most_keys // SAMPLE_KEYS)
+        self._sample: list[int] = []
+        self._checksums: list[str] = []
+        chunk_path(self._temporary, 0).parent.mkdir(parents=True)
+
+    def append(self, keys: NDArray[np.uint64], states: int) -> None:
+        """Write the next keys, ascending and above all before. The array may be reused by the caller afterwards."""
+        if not keys.size:
+            return
+        if not self._keys:
+            self._first = int(keys[0])
+        self._last = int(keys[-1])
+        self._digest = add_digests(self._digest, int(digest_of(keys)))
+        self._sample.extend(keys[-self._keys % self._stride :: self._stride].tolist())
+        self._states += states
+        while keys.size:
+            part = keys[: self._chunk.size - self._filled]
+            self._chunk[self._filled : self._filled + part.size] = part
+            self._filled += part.size
+            self._keys += part.size
+            keys = keys[part.size :]
+            if self._filled == self._chunk.size:
+                self._write()
+
+    def _write(self) -> None:
+        """Write the keys that are collected as the next chunk."""
+        frame, checksum = _encoded(self._chunk[: self._filled], self._field_bits)
+        size = len(frame) + len(checksum)
+        if self._quota is not None:
+            self._quota.take(size)
+        with open(chunk_path(self._temporary, len(self._checksums)), "wb") as file:
+            file.write(frame)
+            file.write(checksum)
+        self._checksums.append(checksum.hex())
+        self._bytes += size
+        self._filled = 0
+
+    def close(self) -> PartitionRecord:
+        """Write the metadata, and give the array its name; its attributes are the record that is returned."""
+        if self._filled:
+            self._write()
+        record = PartitionRecord(
+            self._name, self._keys, self._states, self._first, self._last, self._digest, self._bytes
+        )
+        zarr.create_array(
+            self._temporary,
+            shape=(self._keys,),
+            chunks=(self._chunk.size,),
+            dtype="uint64",
+            serializer=SortedKeysCodec(field_bits=self._field_bits),
+            filters=None,
+            compressors=[Crc32cCodec()],
+            fill_value=0,
+            attributes={
+                **record.to_json(),
+                "checksums": self._checksums,
+                "sample": [hexadecimal(key) for key in self._sample],
+            },
+            config={"write_empty_chunks": True},
+        )
+        # Zarr decides what the metadata is; the checksum covers all of it.
+        metadata = self._temporary / "zarr.json"
+        text = json.dumps(seal(json.loads(metadata.read_text(encoding="utf-8"))))
+        if self._quota is not None:
+            self._quota.take(len(text))
+        metadata.write_text(text, encoding="utf-8")
+        publish(self._temporary, self._final)
+        return record
+
+    def abandon(self) -> None:
+        """Delete what was written; it has no name that anyone looks for."""
+        shutil.rmtree(self._temporary, ignore_errors=True)
+
+
+class PartitionReader:
+    """Reads one partition.
+
+    Parameters
+    ----------
+    path : Path
+        Its array.
+    record : PartitionRecord
+        What the manifest says of it.
+    place : str
+        How errors name it.
+    sealed : bool
+        Whether its metadata must have a checksum.
+
+    Raises
+    ------
+    CorruptJob
+        If the array is missing, or its metadata damaged or not what the manifest says.
+    """
+
+    def __init__(self, path: Path, record: PartitionRecord, place: str, sealed: bool = False) -> None:
+        self._path = path
+        self._place = place
+        self._record = record
+        metadata = path / "zarr.json"
+        try:
+            self._facts = read_facts(path, sealed)
+        except DAMAGED as error:
+            raise CorruptJob(
+                f"the array of {place} ({metadata}) cannot be opened ({error})", REMEDY, metadata
+            ) from error
+        keys = self._facts.record.keys
+        if keys != record.keys:
+            raise CorruptJob(
+                f"{place} ({metadata}) holds {keys} keys where its manifest says {record.keys}", REMEDY, metadata
+            )
+        # The size may differ: it depends on how the keys are cut into chunks.
+        if replace(self._facts.record, bytes=record.bytes) != record:
+            raise CorruptJob(
+                f"the array of {place} ({metadata}) is not the one that its manifest describes", REMEDY, metadata
+            )
+        # Arrays without recorded checksums are read whole before any of it is used.
+        self._proven = self._facts.checksums is not None
+
+    def check_presence(self) -> None:
+        """Make sure that there is a file for each chunk: a number of keys is not believed before.
+
+        Raises
+        ------
+        CorruptJob
+        """
+        there = chunks_there(self._path)
+        missing = next((chunk for chunk in range(self._facts.chunks) if str(chunk) not in there), None)
+        if missing is not None:
+            path = chunk_path(self._path, missing)
+            raise CorruptJob(f"chunk {missing} of {self._place} ({path}) is missing", REMEDY, path)
+
+    def read(self, start: int, stop: int) -> Iterator[NDArray[np.uint64]]:
+        """Keys ``start`` to ``stop``, chunk by chunk.
+
+        Raises
+        ------
+        CorruptJob
+            If a chunk is missing, damaged, or not the one that belongs there.
+        """
+        if not self._proven:
+            self._prove()
+        size = self._facts.chunk_keys
+        position = start
+        while position < stop:
+            chunk, inside = divmod(position, size)
+            end = min(stop, (chunk + 1) * size)
+            yield self._chunk(chunk)[inside : inside + end - position]
+            position = end
+
+    def _chunk(self, chunk: int) -> NDArray[np.uint64]:
+        """The keys of a chunk, zeros behind the last one."""
+        path = chunk_path(self._path, chunk)
+        place = f"chunk {chunk} of {self._place} ({path})"
+        checksums = self._facts.checksums
+        buffer = np.empty(self._facts.chunk_keys, dtype=np.uint64)
+        try:
+            decode(read_frame(self._path, chunk, None if checksums is None else checksums[chunk]), buffer)
+        except FileNotFoundError as error:
+            raise CorruptJob(f"{place} is missing", REMEDY, path) from error
+        except (ValueError, OSError) as error:
+            raise CorruptJob(f"{place} is damaged ({error})", REMEDY, path) from error
+        return buffer
+
+    def _prove(self) -> None:
+        """Compare the whole partition with its record."""
+        digest = 0
+        last = -1
+        for chunk in range(self._facts.chunks):
+            keys = self._chunk(chunk)[: self._record.keys - chunk * self._facts.chunk_keys]
+            # Two chunks that changed places have the right digest together.
+            if int(keys[0]) <= last or (chunk == 0 and int(keys[0]) != self._record.first):
+                break
+            last = int(keys[-1])
+            digest = add_digests(digest, int(digest_of(keys)))
+        if (last, digest) != (self._record.last, self._record.digest):
+            raise CorruptJob(
+                f"{self._place} ({self._path}) is damaged: chunk {chunk} is whole, but its keys do not belong here",
+                REMEDY,
+                chunk_path(self._path, chunk),
+            )
+        self._proven = True
+
+    def damage(self) -> list[CorruptJob]:
+        """What is wrong with each of the chunks, as far as one can be blamed."""
+        found = []
+        for chunk in range(min(self._facts.chunks, len(chunks_there(self._path)) + MOST_MISSING)):
+            try:
+                self._chunk(chunk)
+            except CorruptJob as error:
+                found.append(error)
+        return found
+
+    def sample(self) -> list[int]:
+        """Some keys, ascending and evenly spaced."""
+        return list(self._facts.sample)
+
+
+def read_loosely(path: Path) -> Iterator[NDArray[np.uint64]]:
+    """The keys of the chunks of an array whose metadata cannot be trusted, one chunk after the other.
+
+    Yields
+    ------
+    ndarray of uint64
+
+    Raises
+    ------
+    OSError, ValueError
+        If a chunk is missing or damaged.
+    """
+    refuse_links(path, path / "c")
+    for chunk in range(len(chunks_there(path))):
+        frame = read_frame(path, chunk, None)
+        buffer = np.empty(CHUNK_KEYS, dtype=np.uint64)
+        yield buffer[: decode(frame, buffer)]

@@ -1,0 +1,1 @@
+"""One process writes to a directory at a time."""
