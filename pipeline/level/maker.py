@@ -17,7 +17,7 @@ from pipeline.spaces.contract import Keys, StateSpace
 from storage.errors import CorruptSpill
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
-from storage.keys.spill_file import Receipt
+from storage.keys.spill_file import REMEDY, Receipt
 from storage.keys.spills import MemorySpills, Spills
 from storage.manifest import PartitionRecord
 
@@ -27,10 +27,8 @@ RECEIPT = ("keys", "generated", "spilled", "forward", "backward")
 def _check_receipt(work: WorkingLevel, task: ExpandTask, receipt: Receipt | None) -> None:
     """Make sure that a receipt from the disk is one of this task."""
     if receipt is not None and (set(receipt) != set(RECEIPT) or receipt["keys"] != task.stop - task.start):
-        raise CorruptSpill(
-            f"the spill file of task {task.number} of level {work.depth} is of another task ({work.path})",
-            "remove that directory and resume the job",
-        )
+        path = work.spills().path_of(task.number)
+        raise CorruptSpill(f"the spill file {path} is of another task", REMEDY, path)
 
 
 class LevelMaker:
