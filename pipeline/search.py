@@ -173,7 +173,7 @@ class Search:
                 f"{budget.workers} of {executor.workers} workers: a memory budget of {total // MIB} MiB "
                 "does not suffice for more"
             )
-            executor.workers = budget.workers
+            executor.limit(budget.workers)
         return budget
 
 
