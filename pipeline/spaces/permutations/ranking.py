@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from pipeline.spaces.permutations.words import LAST_LETTER
+from storage.compiler.kernel import kernel
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _choices(left, chosen, binomials):
     """``C(left, chosen)``; the table ends before ``left`` may."""
     if chosen == 0 or chosen == left:
@@ -16,7 +16,7 @@ def _choices(left, chosen, binomials):
     return binomials[left - 1, chosen - 1] + binomials[left - 1, chosen]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def rank_of_word(word, classes, binomials):
     """Rank of a word.
 
@@ -53,7 +53,7 @@ def rank_of_word(word, classes, binomials):
     return rank
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def decode_word(rank, word, classes, binomials):
     """Write the word with a given rank to ``word``; the inverse of :func:`rank_of_word`."""
     parts = np.empty(classes.shape[0], dtype=np.int64)
