@@ -168,7 +168,7 @@ def test_little_room_for_neighbours() -> None:
 def test_groups_that_are_too_large() -> None:
     with pytest.raises(OutOfBudget, match=f"a group of {factorial(21)} elements.*equal letters"):
         Permutation(family="lrx", size=21)
-    with pytest.raises(OutOfBudget, match="a group of at least [0-9]{19,} elements"):
+    with pytest.raises(OutOfBudget, match=r"a group of at least [0-9]{19,} elements"):
         Permutation(family="lrx", size=200)
 
 

@@ -42,11 +42,12 @@ def rank_of_word(word, classes, binomials):
         part = np.int64(0)
         place = np.int64(0)
         found = np.int64(0)
+        # Without branches: whether a letter is this one cannot be foreseen.
         for position in range(first, end):
             here = np.int64(word[position])
-            if here == letter:
-                found += 1
-                part += binomials[place, found]
+            same = np.int64(here == letter)
+            found += same
+            part += same * binomials[place, found]
             place += np.int64(here >= letter)
         rank = rank * _choices(left, count, binomials) + part
         left -= count

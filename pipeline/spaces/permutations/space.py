@@ -100,7 +100,8 @@ class Permutation(StateSpace):
         return self._notation.parse(text)
 
     def format(self, state: State) -> str:
-        return self._notation.format(state)
+        in_cycles = self.parameters.notation == "cycles"
+        return self._notation.cycles(state) if in_cycles else self._notation.format(state)
 
     def short_name(self) -> str:
         """Name for a job of this space, such as ``pancake-11``."""
