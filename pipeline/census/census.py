@@ -29,10 +29,9 @@ from pipeline.census.tasks import (
 )
 from pipeline.census.untagged import another_census, check_untagged
 from pipeline.running.executors import Executor
-from pipeline.running.memory import available_workers
 from pipeline.running.provenance import provenance
-from pipeline.running.schedulers import make_executor
 from pipeline.running.settings import Tls
+from pipeline.running.stoppable import StoppableRun
 from storage.errors import InvalidInput, JobError, Mismatch
 from storage.journal import UNTAGGED_VERSION, EntryWriter, Journal
 
@@ -107,7 +106,7 @@ class _Work:
     untagged: bool = False
 
 
-class Census:
+class Census(StoppableRun):
     """A census of the snakes of n edges.
 
     Parameters
@@ -159,6 +158,7 @@ class Census:
             raise InvalidInput(
                 "a census with collision static has nothing to search for", "add --exhaustive to count shapes"
             )
+        super().__init__()
         self.n = n
         self.exhaustive = exhaustive
         self.collision = collision
@@ -168,8 +168,6 @@ class Census:
         self._workers = workers
         self._tls = tls
         self._observer = observer if observer is not None else CensusObserver()
-        self._executor: Executor | None = None
-        self._stop_wanted = False
 
     def run(self, resume: bool = False, overwrite: bool = False, command: str | None = None) -> CensusResult:
         """Search, or go on searching.
@@ -194,35 +192,20 @@ class Census:
         if self.n < 2:
             only = (1,) if self.exhaustive else None
             return CensusResult(self.n, 1, (), (), 0, time.monotonic() - started, only, self.collision)
-        try:
-            with ExitStack() as stack:
-                executor = stack.enter_context(
-                    make_executor(self._scheduler, self._workers or available_workers(), self._tls)
-                )
-                self._executor = executor
-                if self._stop_wanted:
-                    executor.stop.set()
-                work = _Work(executor)
-                if self.path is not None:
-                    if overwrite:
-                        Journal.remove(self.path)
-                        journal = None
-                    if journal is None:
-                        journal = Journal.create(self.path, self._description(), provenance(command))
-                    stack.enter_context(journal.lock(self._observer.message, executor.pause, executor.stop.set))
-                    work.finished = self._finished(journal)
-                    work.untagged = journal.version == UNTAGGED_VERSION and bool(work.finished)
-                    work.writer = stack.enter_context(journal.writer())
-                return self._count(work, started) if self.exhaustive else self._search(work, started)
-        finally:
-            self._executor = None
-            self._stop_wanted = False
-
-    def stop(self) -> None:
-        """Ask a running census to end soon; may be called from a signal handler."""
-        self._stop_wanted = True
-        if self._executor is not None:
-            self._executor.stop.set()
+        with ExitStack() as stack:
+            executor = stack.enter_context(self._executing(self._scheduler, self._workers, self._tls))
+            work = _Work(executor)
+            if self.path is not None:
+                if overwrite:
+                    Journal.remove(self.path)
+                    journal = None
+                if journal is None:
+                    journal = Journal.create(self.path, self._description(), provenance(command))
+                stack.enter_context(journal.lock(self._observer.message, executor.pause, executor.stop.set))
+                work.finished = self._finished(journal)
+                work.untagged = journal.version == UNTAGGED_VERSION and bool(work.finished)
+                work.writer = stack.enter_context(journal.writer())
+            return self._count(work, started) if self.exhaustive else self._search(work, started)
 
     def _description(self) -> dict[str, Any]:
         return {
