@@ -32,6 +32,7 @@ def command(puzzle: str | None, parameter: tuple[str, ...], json: bool, states: 
     \b
     pipeline moves 1120 SSLR
     pipeline moves --puzzle sliding -p rows=2 -p cols=2 "1 2 3 0"
+    pipeline moves --puzzle permutations -p family=pancake -p size=4 "3 1 0 2"
     """
     spaces: dict[str, StateSpace] = {}
     has_n = "n" in parse_parameters(parameter)
@@ -68,9 +69,12 @@ def _print_moves(space: StateSpace, text: str, json: bool, check_length: bool) -
     if check_length:
         space.key_of(state)
     neighbours = [space.format(neighbour) for neighbour in space.neighbours(state)]
+    names = space.move_names(state)
     if json:
-        print_json({"state": space.format(state), "neighbours": neighbours})
+        named = {} if names is None else {"moves": names}
+        print_json({"state": space.format(state), "neighbours": neighbours, **named})
         return
     click.echo(space.format(state))
-    for neighbour in neighbours:
-        click.echo(f"  {neighbour}")
+    width = max(map(len, names or [""]))
+    for neighbour, name in zip(neighbours, names or [""] * len(neighbours), strict=True):
+        click.echo(f"  {name:<{width}}  {neighbour}" if width else f"  {neighbour}")

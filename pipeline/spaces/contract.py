@@ -157,6 +157,10 @@ class StateSpace(ABC):
     def neighbours(self, state: State) -> list[State]:
         """States one legal move away, in the notation of ``state`` (not canonical), in ascending order."""
 
+    def move_names(self, state: State) -> list[str] | None:
+        """Names of the moves to :meth:`neighbours`, in their order; None where moves have no names."""
+        return None
+
     @abstractmethod
     def parse(self, text: str) -> State:
         """Read a state as people write it.

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.spaces.permutations import arrangements
 from pipeline.spaces.permutations.space import Permutation
 from storage.errors import InvalidInput, OutOfBudget
 from tests.spaces import slow_permutations
@@ -32,7 +33,7 @@ def space_of(moves: list[list[int]], word: str) -> Permutation:
 
 
 @given(puzzles())
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_words_against_the_reference(puzzle: tuple[list[list[int]], str]) -> None:
     moves, word = puzzle
     space = space_of(moves, word)
@@ -53,6 +54,9 @@ def test_words_against_the_reference(puzzle: tuple[list[list[int]], str]) -> Non
         assert space.size == len(reached)
     if space.generators.images:
         assert expanded(space, keys, exhaustive=True)[0] == sorted(wanted)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(arrangements, "SHORT_WORD", 0)
+            assert expanded(space, keys, exhaustive=True)[0] == sorted(wanted)
 
 
 @pytest.mark.parametrize("word", ["aab", "abcabc", "aaaabb", "abbbbc", "zzyyxw"])
@@ -106,6 +110,18 @@ def test_keys_near_the_limit() -> None:
     space = Permutation(family="lrx", size=66, start="01" * 33)
     assert space.key_count == comb(66, 33) < 2**63
     for key in (0, 1, comb(66, 33) // 3, comb(66, 33) - 1):
+        state = space.state_of(key)
+        assert space.key_of(state) == key
+        wanted = sorted(space.key_of(state[list(images)]) for images in space.generators.images)
+        assert expanded(space, [key], exhaustive=True)[0] == wanted
+
+
+def test_words_of_64_places() -> None:
+    word = "0" * 52 + "111122223334"
+    turn = [*range(1, 64), 0]
+    space = Permutation(generators=str([turn]), start=word)
+    count = comb(64, 52) * comb(12, 4) * comb(8, 4) * 4
+    for key in (0, 1, space.key_of(space.parse(word)), count // 3, count - 1):
         state = space.state_of(key)
         assert space.key_of(state) == key
         wanted = sorted(space.key_of(state[list(images)]) for images in space.generators.images)
