@@ -22,8 +22,12 @@ COMMANDS = {
     "list": "list_jobs",
     "inspect": "inspect",
     "export": "export",
+    "path": "path",
+    "hardest": "hardest",
     "verify": "verify",
     "census": "census",
+    "estimate": "estimate",
+    "bench": "bench",
     "moves": "moves",
     "draw": "draw",
 }

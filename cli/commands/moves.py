@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
 from cli.options import json_option, parameter_option, puzzle_option
 from cli.puzzles import joined_board, parse_parameters, puzzle_of, space_of_states
-from cli.states import StateCommand
-from cli.streams import note, print_json
+from cli.states import StateCommand, given_states
+from cli.streams import print_json
 from storage.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -35,7 +33,7 @@ def command(puzzle: str | None, parameter: tuple[str, ...], json: bool, states: 
     """
     spaces: dict[str, StateSpace] = {}
     has_n = "n" in parse_parameters(parameter)
-    for place, text in _given(joined_board(states, puzzle)):
+    for place, text in given_states(joined_board(states, puzzle)):
         try:
             name = puzzle if puzzle is not None else puzzle_of(text)
             if name not in spaces:
@@ -43,24 +41,6 @@ def command(puzzle: str | None, parameter: tuple[str, ...], json: bool, states: 
             _print_moves(spaces[name], text, json, check_length=has_n)
         except InvalidInput as error:
             raise InvalidInput(f"{place}{error.message}", error.remedy) from error
-
-
-def _given(states: list[str]) -> Iterator[tuple[str, str]]:
-    """Each state, and how to name it in an error."""
-    if states:
-        for number, state in enumerate(states, start=1):
-            yield (f"state {number}: " if len(states) > 1 else ""), state
-        return
-    stream = sys.stdin.buffer
-    if stream.isatty():
-        note("reading states from standard input, one a line")
-    for number, line in enumerate(stream, start=1):
-        try:
-            text = line.decode().strip()
-        except UnicodeDecodeError as error:
-            raise InvalidInput(f"line {number}: byte {error.start + 1} is not UTF-8 text") from error
-        if text:
-            yield f"line {number}: ", text
 
 
 def _print_moves(space: StateSpace, text: str, json: bool, check_length: bool) -> None:

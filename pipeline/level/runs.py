@@ -81,7 +81,7 @@ def load_runs(pieces: Sequence[Piece], low: int | None, high: int | None, buffer
             size = max(stop - start, 0)
             if filled + size > buffer.size:
                 # Impossible with keys that ascend.
-                raise CorruptSpill("the spills of a partition do not ascend", "remove them and resume the job")
+                raise CorruptSpill("the spills of a partition do not ascend", "remove them and resume the job", None)
             buffer[filled : filled + size] = keys[start : start + size]
         starts.append(filled)
         filled += size

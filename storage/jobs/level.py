@@ -82,7 +82,7 @@ class Level:
         for partition in self.manifest.partitions:
             if partition.last < low or partition.first > high:
                 continue
-            for block in self.read(partition):
+            for block in self._reader(partition).read_around(low, high):
                 if block[-1] < low:
                     continue
                 if block[0] > high:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -273,6 +274,24 @@ class PartitionReader:
     def sample(self) -> list[int]:
         """Some keys, ascending and evenly spaced."""
         return list(self._facts.sample)
+
+    def read_around(self, low: int, high: int) -> Iterator[NDArray[np.uint64]]:
+        """The chunks that can hold keys from ``low`` to ``high``; the sample tells which those are.
+
+        Raises
+        ------
+        CorruptJob
+            As for :meth:`read`.
+        """
+        sample, keys = self._facts.sample, self._record.keys
+        before, behind = bisect_left(sample, low) - 1, bisect_right(sample, high)
+        # Sampled keys are at multiples of a stride that is not recorded, and lies between these two.
+        least = -(-keys // len(sample)) if sample else 1
+        most = (keys - 1) // (len(sample) - 1) if len(sample) > 1 else keys
+        start = max(0, before * least)
+        stop = min(keys, behind * most + 1) if behind < len(sample) else keys
+        size = self._facts.chunk_keys
+        return self.read(start // size * size, min(keys, -(-stop // size) * size))
 
 
 def read_loosely(path: Path) -> Iterator[NDArray[np.uint64]]:

@@ -64,7 +64,7 @@ def _take_tile(pool, digit):
 
 
 @kernel
-def _decode(keys, count, rest, pool, words, home, tiles, weights, inverse, parities):
+def decode_words(keys, count, rest, pool, words, home, tiles, weights, inverse, parities):
     """Board words of ``count`` keys; ``rest`` and ``pool`` are scratch of the same size."""
     all_tiles = np.uint64(0)
     end = np.uint64(0)
@@ -237,7 +237,7 @@ def expand_block(keys, out, rows, cols, root_blank, symmetric, weights, inverse,
         if count == 0:
             break
         block = keys[consumed : consumed + count]
-        _decode(block, count, rest, pool, words, root_blank, tiles, weights, inverse, parities)
+        decode_words(block, count, rest, pool, words, root_blank, tiles, weights, inverse, parities)
         found = _move(block, count, words, cols, root_blank, moves, all_moves, new_words, fields)
         if symmetric:
             _choose_canonical(new_words, fields, found)
