@@ -13,7 +13,8 @@ from pipeline.estimate.speed import LevelSize, Speed
 from pipeline.estimate.trial import Measured
 from pipeline.level.forecast import metadata_bytes
 from pipeline.level.plan import expected_spill, partitions_for
-from pipeline.running.memory import KEY_BYTES, WORKER_BYTES, Budget
+from pipeline.running.memory import CODED_BYTES, KEY_BYTES, Budget, worker_bytes
+from pipeline.running.tuning import DEFAULT
 from pipeline.spaces.contract import Detection, StateSpace
 from storage.errors import InvalidInput
 from storage.keys.partition import CHUNK_KEYS
@@ -197,7 +198,7 @@ class Estimate:
         budget = self.budget
         chunk = CHUNK_KEYS * KEY_BYTES
         most = max(level.keys for level in self.levels)
-        each = min(WORKER_BYTES, 2 * chunk) if most > CHUNK_KEYS else 0
+        each = min(worker_bytes(DEFAULT, 1, CODED_BYTES), 2 * chunk) if most > CHUNK_KEYS else 0
         buffer = budget.memory_buffer_keys if self.first_spill_on_disk() is None else budget.buffer_keys
         held = max(level.memory_keys for level in self.levels)
         working = budget.workers * (each + min(buffer, most) * KEY_BYTES)

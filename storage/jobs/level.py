@@ -83,11 +83,11 @@ class Level:
             if partition.last < low or partition.first > high:
                 continue
             for block in self._reader(partition).read_around(low, high):
-                if block[-1] < low:
-                    continue
                 if block[0] > high:
                     return
                 start = int(np.searchsorted(block, np.uint64(low), side="left"))
                 stop = int(np.searchsorted(block, np.uint64(high), side="right"))
                 if stop > start:
                     yield block[start:stop]
+                # Not to be held while the next chunk is decoded.
+                del block

@@ -161,6 +161,12 @@ def _scratch_bytes(size: int) -> NDArray[np.uint8]:
     return buffer
 
 
+def release_scratch() -> None:
+    """Let go of the memory that threads keep; called while none of them codes."""
+    global _scratch
+    _scratch = threading.local()
+
+
 def encode(keys: NDArray[np.uint64], field_bits: int) -> bytes:
     """Frame of an array of keys.
 
