@@ -1,4 +1,4 @@
-"""Examples in docstrings and docs run in an empty directory; kernels are compiled before several processes want them."""
+"""Examples run in an empty directory. Kernels are compiled before several processes want them."""
 
 from __future__ import annotations
 

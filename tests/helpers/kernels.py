@@ -1,4 +1,4 @@
-"""Compiling the kernels that the tests need, once, before several processes want them: ``python -m tests.helpers.kernels``.
+"""Compiling the kernels of the tests once, before several processes want them: ``python -m tests.helpers.kernels``.
 
 Not needed for anything but speed: processes that compile the same kernel at the same time waste time and nothing else.
 """
@@ -49,7 +49,8 @@ def compile_all() -> None:
     """
     command = [sys.executable, "-m", "tests.helpers.kernels"]
     processes = [subprocess.Popen([*command, part], cwd=ROOT) for part in PARTS]
-    if any([process.wait() for process in processes]):
+    codes = [process.wait() for process in processes]
+    if any(codes):
         raise RuntimeError("the kernels cannot be compiled")
 
 
