@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     IntegerType = click.ParamType[int]
+    FloatType = click.ParamType[float]
 else:
     # Not generic in older versions of click.
-    IntegerType = click.ParamType
+    IntegerType = FloatType = click.ParamType
+
+# The longest time that a timer of Python waits on every system, about.
+MOST_SECONDS = 30 * 86400.0
 
 
 class Size(IntegerType):
@@ -34,6 +39,26 @@ class Size(IntegerType):
         if not 0 < size < 1 << 63:
             self.fail(f"{value!r} is not a size that memory or a disk can have", param, ctx)
         return size
+
+
+class Duration(FloatType):
+    """Seconds, such as ``90min``, ``2h``, ``1d``, ``1:30:00`` or ``3600``."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        text = str(value).strip().lower()
+        clock = re.fullmatch(r"(?:(\d{1,6}):)?(\d{1,6}):(\d{2})", text)
+        number = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)\s*(s|sec|m|min|h|d|)", text)
+        if clock is not None:
+            seconds = 3600.0 * int(clock[1] or 0) + 60 * int(clock[2]) + int(clock[3])
+        elif number is not None:
+            seconds = float(number[1]) * {"m": 60, "h": 3600, "d": 86400}.get(number[2][:1], 1)
+        else:
+            self.fail(f"{value!r} is not a time; write 2h, 90min, 1:30:00 or a number of seconds", param, ctx)
+        if not 0 < seconds <= MOST_SECONDS:
+            self.fail(f"{value!r} is not a time to wait for", param, ctx)
+        return seconds
 
 
 def short(count: float) -> str:
