@@ -1,8 +1,8 @@
 """One partition on disk: a Zarr array of ascending keys.
 
-Metadata and chunks are written and read directly, in the bytes that Zarr would write (tests compare them): a level moves
-gigabytes, handing every chunk to Zarr's event loop and back takes a third of the time, and importing Zarr takes a fifth
-of a second.
+Metadata and chunks are written and read directly, in the bytes that Zarr would write (tests compare them): a level
+moves gigabytes, handing every chunk to Zarr's event loop and back takes a third of the time, and importing Zarr takes a
+fifth of a second.
 """
 
 from __future__ import annotations
