@@ -29,16 +29,13 @@ rates = st.sampled_from([CODED_BYTES, 5.5, MOST_CODED_BYTES])
 def test_the_parts_are_no_more_than_the_whole(total: int, base: int, workers: int, earlier: int, rate: float) -> None:
     fixed = worker_bytes(DEFAULT, earlier, rate)
     smallest = base + RESERVE_BYTES + fixed + DEFAULT.smallest_buffer * KEY_BYTES
-    try:
-        budget = divide(total, base, workers, earlier_levels=earlier, coded_bytes=rate)
-    except OutOfBudget as error:
-        assert total < smallest
-        # What is advised suffices.
-        assert error.remedy is not None
-        advised = int(error.remedy.removeprefix("give at least --memory ").removesuffix("MiB")) * MIB
-        divide(advised, base, workers, earlier_levels=earlier, coded_bytes=rate)
+    if total < smallest:
+        with pytest.raises(OutOfBudget) as caught:
+            divide(total, base, workers, earlier_levels=earlier, coded_bytes=rate)
+        advised = str(caught.value.remedy).removeprefix("give at least --memory ").removesuffix("MiB")
+        divide(int(advised) * MIB, base, workers, earlier_levels=earlier, coded_bytes=rate)
         return
-    assert total >= smallest
+    budget = divide(total, base, workers, earlier_levels=earlier, coded_bytes=rate)
     used = base + RESERVE_BYTES + budget.workers * fixed
     on_disk = used + budget.workers * budget.buffer_keys * KEY_BYTES
     in_memory = used + (budget.workers * budget.memory_buffer_keys + budget.memory_spill_keys) * KEY_BYTES

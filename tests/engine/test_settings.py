@@ -85,6 +85,6 @@ def test_a_job_that_exists(tmp_path: Path) -> None:
 def test_more_memory_than_there_is(tmp_path: Path) -> None:
     """It is refused before the job that is there is deleted."""
     Search(Snake(n=3), job=tmp_path / "job").run()
-    with pytest.raises(OutOfBudget, match="more than the .* that this machine or its container allows"):
+    with pytest.raises(OutOfBudget, match=r"more than the .* that this machine or its container allows"):
         Search(Snake(n=3), job=tmp_path / "job", memory="1000000TiB").run(overwrite=True)
     assert Search(Snake(n=3), job=tmp_path / "job", max_depth=0).run(resume=True).complete
