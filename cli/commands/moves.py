@@ -30,6 +30,7 @@ def command(puzzle: str | None, parameter: tuple[str, ...], json: bool, states: 
     \b
     pipeline moves 1120 SSLR
     pipeline moves --puzzle sliding -p rows=2 -p cols=2 "1 2 3 0"
+    pipeline moves --puzzle permutations -p family=pancake -p size=4 "3 1 0 2"
     """
     spaces: dict[str, StateSpace] = {}
     has_n = "n" in parse_parameters(parameter)
@@ -47,10 +48,11 @@ def _print_moves(space: StateSpace, text: str, json: bool, check_length: bool) -
     state = space.parse(text)
     if check_length:
         space.key_of(state)
-    neighbours = [space.format(neighbour) for neighbour in space.neighbours(state)]
+    moves = [(name, space.format(neighbour)) for name, neighbour in space.moves(state)]
     if json:
-        print_json({"state": space.format(state), "neighbours": neighbours})
+        names, neighbours = [name for name, _ in moves], [neighbour for _, neighbour in moves]
+        print_json({"state": space.format(state), "neighbours": neighbours, "moves": names})
         return
     click.echo(space.format(state))
-    for neighbour in neighbours:
+    for _, neighbour in moves:
         click.echo(f"  {neighbour}")
