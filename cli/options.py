@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from cli.sizes import Size
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 JOBS_DIRECTORY = Path("jobs")
@@ -135,6 +137,11 @@ def workers_option(function: Function) -> Function:
         metavar="COUNT",
         help="Tasks at a time; one for each processor unless given.",
     )(function)
+
+
+def memory_option(help_text: str) -> Callable[[Function], Function]:
+    """``--memory SIZE``."""
+    return click.option("--memory", type=Size(of_memory=True), metavar="SIZE", help=help_text)
 
 
 def tls_options(function: Function) -> Function:

@@ -16,6 +16,7 @@ from cli.options import (
     JobDirectory,
     jobs_directory_option,
     json_option,
+    memory_option,
     notes_options,
     parameter_option,
     progress_option,
@@ -48,12 +49,7 @@ if TYPE_CHECKING:
     help="Directory of the job; a directory in the jobs directory, named after the search, unless given.",
 )
 @start_again_options
-@click.option(
-    "--memory",
-    type=Size(),
-    metavar="SIZE",
-    help="Memory for the whole process, such as 2GiB; half of all unless given.",
-)
+@memory_option("Memory for the whole process, such as 2GiB or 50%; half of all unless given.")
 @scheduler_options
 @tls_options
 @click.option(
