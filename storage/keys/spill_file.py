@@ -210,7 +210,7 @@ def _receipt_of(text: bytes, place: dict[str, int]) -> Receipt:
         raise ValueError(f"it is of {note} where {place} should be")
     receipt = note if receipt is None else receipt
     if not isinstance(receipt, dict) or any(
-        type(value) is not int or not 0 <= value < 2**62 for value in receipt.values()
+        type(value) is not int or not 0 <= value < 2**64 for value in receipt.values()
     ):
         raise ValueError("its receipt is damaged")
     return receipt

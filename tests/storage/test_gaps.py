@@ -154,7 +154,7 @@ def test_every_byte_of_the_header_of_a_chunk(size: int) -> None:
                 continue
             changed = bytearray(frame)
             changed[HEADER.size + place] = value
-            with pytest.raises(ValueError, match="zstd alone|Blosc2 cannot|another size"):
+            with pytest.raises(ValueError, match=r"zstd alone|Blosc2 cannot|another size"):
                 decoded(bytes(changed), size)
 
 
