@@ -219,8 +219,8 @@ class PartitionReader:
     def read(self, start: int, stop: int) -> Blocks:
         """Keys ``start`` to ``stop``, chunk by chunk; close it if it is not read to its end.
 
-        Whoever reads them has used them when the next chunk is asked for, and only then it is looked whether the chunk
-        in memory is still what was stored: so a bit that flips there is noticed too.
+        Each chunk is compared with its digest before it is given away, since a puzzle may not bear what is no key of
+        its own, and again when the next one is asked for: so a bit that flips in memory meanwhile is noticed too.
 
         Raises
         ------
@@ -234,6 +234,7 @@ class PartitionReader:
             chunk, inside = divmod(position, size)
             end = min(stop, (chunk + 1) * size)
             keys = self._chunk(chunk)
+            self._compare(chunk, keys, digests[chunk])
             try:
                 yield keys[inside : inside + end - position]
             finally:
