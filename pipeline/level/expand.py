@@ -118,6 +118,8 @@ def expand(
                 )
                 if filled + space.max_neighbours > limit:
                     filled = join(last=False)
+            # Not to be held while the next chunk is decoded.
+            del block
         if filled:
             filled = join(last=True)
         writer.close(total.receipt())

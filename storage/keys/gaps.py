@@ -26,9 +26,10 @@ import struct
 import threading
 
 import blosc2
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from storage.compiler.kernel import kernel
 
 FRAME_FORMAT = 1
 HEADER = struct.Struct("<BBHIII")
@@ -60,7 +61,7 @@ _COMPRESSION = {
 _scratch = threading.local()
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _split(keys, field_bits, planes, out):
     """Write gaps and planes of ``keys``; returns the number of gap bytes."""
     shift = np.uint64(field_bits)
@@ -87,7 +88,7 @@ def _split(keys, field_bits, planes, out):
     return gap_bytes
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _join(data, gap_bytes, field_bits, planes, values, out):
     """Inverse of :func:`_split`; returns False if the gaps do not end where they should."""
     shift = np.uint64(field_bits)
@@ -143,7 +144,7 @@ def _forget_settings() -> None:
             os.environ.pop(name, None)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _without_zeros_at_end(keys):
     size = keys.size
     while size > 0 and keys[size - 1] == np.uint64(0):
@@ -158,6 +159,12 @@ def _scratch_bytes(size: int) -> NDArray[np.uint8]:
         buffer = np.empty(size, dtype=np.uint8)
         _scratch.buffer = buffer
     return buffer
+
+
+def release_scratch() -> None:
+    """Let go of the memory that threads keep; called while none of them codes."""
+    global _scratch
+    _scratch = threading.local()
 
 
 def encode(keys: NDArray[np.uint64], field_bits: int) -> bytes:
