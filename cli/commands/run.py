@@ -20,6 +20,7 @@ from cli.options import (
     scheduler_options,
     start_again_options,
     tls_options,
+    work_dir_option,
 )
 from cli.puzzles import searched_space
 from cli.resuming import Stop, command_given, command_to_continue, one_of, stopping
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     metavar="SIZE",
     help="Quota of the job's directory, spills included, such as 500GiB; the whole disk unless given.",
 )
+@work_dir_option("Where levels are made, such as a faster disk; in the job unless given.")
 @click.option("--force", is_flag=True, help="Begin levels that are not expected to fit on the disk.")
 @json_option("Print the table as JSON.")
 @progress_option
