@@ -105,6 +105,11 @@ def output_option(help_text: str) -> Callable[[Function], Function]:
     return click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help=help_text)
 
 
+def work_dir_option(help_text: str) -> Callable[[Function], Function]:
+    """``--work-dir DIRECTORY``."""
+    return click.option("--work-dir", type=click.Path(path_type=Path), metavar="DIRECTORY", help=help_text)
+
+
 def notes_options(function: Function) -> Function:
     """``-v`` and ``-q``."""
     function = click.option("-q", "--quiet", is_flag=True, help="Say nothing on standard error but errors.")(function)

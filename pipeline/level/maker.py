@@ -23,7 +23,7 @@ from pipeline.running.events import Observer
 from pipeline.running.executors import Executor
 from pipeline.running.memory import Budget, release_free_memory
 from pipeline.spaces.contract import Detection, Keys, StateSpace
-from storage.errors import CorruptSpill
+from storage.errors import CorruptJob, CorruptSpill
 from storage.files.durable import bytes_below, make_directories
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
@@ -143,6 +143,13 @@ class LevelMaker:
         spills = self.spills(work, plan, selection)
         buffer_keys = self._buffer_keys(spills)
         totals = self._passes.expand(work, frontier, plan, spills, buffer_keys)
+        if (totals.keys, totals.digest) != (frontier.manifest.keys, frontier.manifest.digest):
+            work.discard()
+            raise CorruptJob(
+                f"level {work.depth}: what was read of the level before ({frontier.path}) is not what was committed",
+                "resume the job; if it happens again, check the memory of this machine, and the job with "
+                "'pipeline verify'",
+            )
         if not plan.exhaustive and self._misses_moves(frontier, totals):
             self._observer.message(
                 f"level {work.depth}: some moves that one-sided expansion leaves out do not lead back; "

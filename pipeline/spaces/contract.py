@@ -78,6 +78,13 @@ class Reference(NamedTuple):
     complete: bool = False
     total: int | None = None
 
+    @property
+    def size(self) -> int | None:
+        """States of the whole graph, as far as that is known."""
+        if self.total is None and self.complete and self.states is not None:
+            return sum(self.states)
+        return self.total
+
 
 class StateSpace(ABC):
     """An implicit graph.
