@@ -13,10 +13,9 @@ from pipeline.estimate.speed import LevelSize, Speed
 from pipeline.estimate.trial import EFFICIENCY, Measured
 from pipeline.level.forecast import metadata_bytes
 from pipeline.level.plan import expected_spill, is_small, partitions_for
-from pipeline.running.memory import KEY_BYTES, WORKER_BYTES, Budget
+from pipeline.running.memory import CODED_BYTES, KEY_BYTES, Budget, worker_bytes
 from pipeline.spaces.contract import Detection, StateSpace
 from storage.errors import InvalidInput
-from storage.keys.partition import CHUNK_KEYS
 
 ESTIMATE_FORMAT = 1
 # What is asked about beside the workers given.
@@ -208,7 +207,8 @@ class Estimate:
         """Most bytes of memory, never more than the budget."""
         budget = self.budget
         most = max(level.keys for level in self.levels)
-        chunks = min(WORKER_BYTES, 2 * CHUNK_KEYS * KEY_BYTES) if most > CHUNK_KEYS else 0
+        chunk = budget.tuning.chunk
+        chunks = min(worker_bytes(budget.tuning, 1, CODED_BYTES), 2 * chunk * KEY_BYTES) if most > chunk else 0
         held = max(level.memory_keys for level in self.levels)
         peaks = [budget.workers * (chunks + min(budget.memory_buffer_keys, most) * KEY_BYTES) + held * KEY_BYTES]
         if self.first_spill_on_disk() is not None:

@@ -46,7 +46,9 @@ class Estimator:
         self._space = space
         self._settings = settings
         self._job = job
-        trial_settings = Settings(memory=settings.memory, workers=settings.workers, max_depth=settings.max_depth)
+        # An estimate may be for a machine with more memory than this one has.
+        memory = settings.memory if settings.memory is None else min(settings.memory, available_memory())
+        trial_settings = Settings(memory=memory, workers=settings.workers, max_depth=settings.max_depth)
         self._trial = Trial(space, trial_settings, most_keys, most_seconds)
         self._processes = Processes()
 
@@ -85,7 +87,12 @@ class Estimator:
             startup = self._startup(directory, program)
             measured = self._measure(directory, tell)
             total = self._settings.memory if self._settings.memory is not None else available_memory() // 2
-            budget = divide(total, startup.peak_bytes, self._settings.workers or available_workers())
+            budget = divide(
+                total,
+                startup.peak_bytes,
+                self._settings.workers or available_workers(),
+                earlier_levels=1 if self._space.bipartite else 2,
+            )
             disk = time_disk(directory, DISK_BLOCKS)
         going_on = self._job is not None and self._tells(self._job)
         return Estimate(self._space, measured, self._settings.max_depth, budget, startup, disk, going_on)

@@ -46,8 +46,8 @@ def estimate_of(space: StateSpace, depth: int | None, job: Job | None = None, mo
 
 @pytest.fixture
 def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("pipeline.search", "pipeline.estimate.estimator"):
-        monkeypatch.setattr(f"{module}.divide", lambda total, base, workers: SMALL)
+    monkeypatch.setattr("pipeline.search.budget_for", lambda *arguments, **options: SMALL)
+    monkeypatch.setattr("pipeline.estimate.estimator.divide", lambda *arguments, **options: SMALL)
 
 
 @pytest.mark.parametrize("case", ["fifteen 18", "snake 14", "blank elsewhere", "pancakes"])
