@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 PROGRAM = [sys.executable, "-m", "cli"]
 # Digits of a count that was extrapolated.
 DIGITS = 3
+# Of the processors' time; a measurement that got less was not alone.
+BUSY = 0.7
 
 
 @click.command("estimate")
@@ -152,14 +154,14 @@ def _print_levels(estimate: Estimate) -> None:
                 level.depth,
                 _rounded(level.states, level.source is not Source.EXTRAPOLATED),
                 level.source.value,
-                size(level.array_bytes),
+                size(level.array_bytes + level.manifest_bytes),
                 size(level.spill_bytes) if level.spill_bytes else "-",
                 "-" if level.made else duration(working),
             ]
         )
     total = _rounded(estimate.states, not estimate.is_extrapolated)
     names = ["depth", "states", "which are", "on disk", "spills on disk", "time"]
-    print_table(names, rows, ["total", total, "", size(sum(level.array_bytes for level in estimate.levels)), "", ""])
+    print_table(names, rows, ["total", total, "", size(estimate.disk_at_the_end("all")), "", ""])
 
 
 def _print_disk(estimate: Estimate) -> None:
@@ -192,4 +194,9 @@ def _remarks(estimate: Estimate) -> list[str]:
     elif estimate.growth.total is not None:
         remarks.append(f"the whole graph has {estimate.growth.total} states")
     remarks.append(f"measured on {estimate.origin}")
+    if estimate.share < BUSY:
+        remarks.append(
+            f"the machine is busy: the measurement got {estimate.share:.0%} of the processors; "
+            "the times are those of an idle one"
+        )
     return remarks

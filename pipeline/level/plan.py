@@ -151,7 +151,7 @@ def make_plan(space: StateSpace, frontier: Level, budget: Budget, exhaustive: bo
     """
     tasks = _tasks(frontier, budget)
     keys = frontier.manifest.keys
-    if keys <= SMALLEST_PARTITION // space.max_neighbours:
+    if is_small(keys, space.max_neighbours):
         return LevelPlan(tasks, (), exhaustive, keys * space.max_neighbours)
     neighbours, sampled = _sample(space, frontier, exhaustive)
     expected = expected_spill(neighbours.size / sampled * keys, repetition)
@@ -162,6 +162,11 @@ def make_plan(space: StateSpace, frontier: Level, budget: Budget, exhaustive: bo
     mask = (1 << space.layout.mask_bits) - 1
     splitters = sorted({key & ~mask for key in states[places].tolist()}) if states.size else []
     return LevelPlan(tasks, tuple(splitters), exhaustive, expected)
+
+
+def is_small(keys: float, max_neighbours: int) -> bool:
+    """Whether a frontier is too small to look at: it is planned for the most neighbours that it can have."""
+    return keys <= SMALLEST_PARTITION // max_neighbours
 
 
 def expected_spill(generated: float, repetition: float) -> int:
