@@ -6,6 +6,7 @@ import numpy as np
 
 from pipeline.level.duplicates import join_duplicates, mark_members, remove_marked
 from pipeline.level.runs import copy_runs, positions_below
+from pipeline.level.sort import sort_in_use
 from pipeline.running.memory import configure_allocator
 from pipeline.spaces.contract import StateSpace
 from storage.keys.digest import digest_of
@@ -29,6 +30,7 @@ def load_kernels(space: StateSpace) -> None:
     mark_members(keys, keys, mask_bits, found)
     remove_marked(keys.copy(), found)
     digest_of(keys)
+    sort_in_use()
     ends = np.array([0], dtype=np.int64), np.array([keys.size], dtype=np.int64)
     positions_below(keys, *ends, np.uint64(0))
     copy_runs(keys, *ends, keys.copy())

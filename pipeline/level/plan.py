@@ -13,6 +13,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from pipeline.level.duplicates import join_duplicates
 from pipeline.level.expand import ExpandTask
+from pipeline.level.sort import sort_keys
 from pipeline.running.memory import Budget
 from pipeline.spaces.contract import Keys, StateSpace
 from storage.jobs.level import Level
@@ -144,7 +145,7 @@ def make_plan(space: StateSpace, frontier: Level, budget: Budget, exhaustive: bo
     by_workers = min(2 * budget.workers, expected / SMALLEST_PARTITION)
     by_workers = max(by_workers, min(4 * budget.workers, expected / (8 * SMALLEST_PARTITION)))
     partitions = max(1, ceil(by_memory), round(by_workers))
-    neighbours.sort()
+    sort_keys(neighbours)
     states = neighbours[: join_duplicates(neighbours, space.layout.mask_bits)]
     places = np.arange(1, partitions) * states.size // partitions
     mask = (1 << space.layout.mask_bits) - 1
