@@ -23,10 +23,12 @@ test: $(READY)  ## Run the tests that take less than a minute each.
 test-slow: $(READY)  ## Run the long tests as well.
 	$(BIN)/python -m pytest -m 'slow or not slow'
 
-lint: $(READY)  ## Check style and types.
+lint: $(READY)  ## Check style, types, who imports whom, and that nothing is called by nobody.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/vulture
 
 format: $(READY)  ## Format the code.
 	$(BIN)/ruff check --fix .

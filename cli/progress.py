@@ -99,18 +99,18 @@ class ProgressObserver(Observer):
         progress = meter.progress
         if progress is None:
             return ["starting"]
-        stored = "spilled" if progress.name == "expand" else "stored"
+        counters = progress.counters
         left = meter.seconds_left()
         facts = [
             f"level {progress.depth}",
             f"{progress.name} {meter.percent():.0f}%",
-            f"{short(progress.done)} of {short(progress.total)} {'states' if progress.name == 'expand' else 'keys'}",
+            f"{short(counters.keys)} of {short(progress.total)} {'states' if progress.name == 'expand' else 'keys'}",
         ]
         if progress.name == "expand":
-            facts.append(f"{short(progress.generated)} generated ({short(meter.rate())}/s)")
-            facts.append(f"{short(progress.stored)} {stored}")
+            facts.append(f"{short(counters.generated)} generated ({short(meter.rate())}/s)")
+            facts.append(f"{short(counters.spilled)} spilled")
         else:
-            facts.append(f"{short(progress.stored)} new {stored} ({short(meter.rate())} keys/s read)")
+            facts.append(f"{short(counters.stored)} new stored ({short(meter.rate())} keys/s read)")
         facts.append(f"{duration(left)} left in the level" if left is not None else "time left not known yet")
         return facts
 

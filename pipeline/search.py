@@ -10,17 +10,17 @@ from typing import Any
 from pipeline.level.kernels import load_kernels
 from pipeline.level.loop import LevelLoop
 from pipeline.running.events import Observer
-from pipeline.running.executors import Executor, Stopped, make_executor
+from pipeline.running.executors import Executor, Stopped
 from pipeline.running.memory import (
     MIB,
     Budget,
     available_memory,
-    available_workers,
     divide,
     resident_bytes,
 )
 from pipeline.running.provenance import provenance
 from pipeline.running.settings import Settings
+from pipeline.running.stoppable import StoppableRun
 from pipeline.spaces.contract import StateSpace
 from pipeline.spaces.registry import short_name
 from pipeline.table import Table
@@ -32,7 +32,7 @@ from storage.jobs.sweeping import sweep
 DEFAULT_JOBS_DIRECTORY = Path("jobs")
 
 
-class Search:
+class Search(StoppableRun):
     """A search with its job directory.
 
     Parameters
@@ -60,12 +60,11 @@ class Search:
         observer: Observer | None = None,
         **options: Any,
     ) -> None:
+        super().__init__()
         self.space = space
         self.path = Path(job) if job is not None else DEFAULT_JOBS_DIRECTORY / short_name(space)
         self.settings = settings if settings is not None else Settings(**options)
         self.observer = observer if observer is not None else Observer()
-        self._executor: Executor | None = None
-        self._stop_wanted = False
 
     def run(self, resume: bool = False, overwrite: bool = False, command: str | None = None) -> Table:
         """Search until the space is exhausted or ``max_depth`` is reached.
@@ -91,42 +90,26 @@ class Search:
             After :meth:`stop`; the job can be resumed.
         """
         self._refuse_early(resume, overwrite)
-        workers = self.settings.workers or available_workers()
-        try:
-            with make_executor(self.settings.scheduler, workers, self.settings.tls) as executor:
-                self._executor = executor
-                if self._stop_wanted:
-                    executor.stop.set()
-                load_kernels(self.space)
-                executor.prepare(partial(load_kernels, self.space))
-                budget = self._divide_memory(executor)
-                if overwrite:
-                    Job.remove(self.path)
-                # Workers elsewhere have other working directories.
-                job = self._open_or_create(self.path if executor.shares_memory else self.path.resolve(), command)
-                with job.lock(self.observer.message, executor.pause, executor.stop.set) as lock, writing(job.path):
-                    # Another process may have put another job in its place before the lock was ours.
-                    self._check_same(Job.open(job.path))
-                    sweep(job)
-                    try:
-                        LevelLoop(self.space, self.settings, job, executor, budget, self.observer).run()
-                    except (Stopped, PipelineError, OSError):
-                        # Whatever else went wrong, a process that has lost the job says that.
-                        lock.check()
-                        raise
-                return Table.of(self.space, job)
-        finally:
-            self._executor = None
-            self._stop_wanted = False
-
-    def stop(self) -> None:
-        """Ask a running search to end at the next safe point; may be called from a signal handler.
-
-        A search that is not running stops when it is run next.
-        """
-        self._stop_wanted = True
-        if self._executor is not None:
-            self._executor.stop.set()
+        settings = self.settings
+        with self._executing(settings.scheduler, settings.workers, settings.tls) as executor:
+            load_kernels(self.space)
+            executor.prepare(partial(load_kernels, self.space))
+            budget = self._divide_memory(executor)
+            if overwrite:
+                Job.remove(self.path)
+            # Workers elsewhere have other working directories.
+            job = self._open_or_create(self.path if executor.shares_memory else self.path.resolve(), command)
+            with job.lock(self.observer.message, executor.pause, executor.stop.set) as lock, writing(job.path):
+                # Another process may have put another job in its place before the lock was ours.
+                self._check_same(Job.open(job.path))
+                sweep(job)
+                try:
+                    LevelLoop(self.space, settings, job, executor, budget, self.observer).run()
+                except (Stopped, PipelineError, OSError):
+                    # Whatever else went wrong, a process that has lost the job says that.
+                    lock.check()
+                    raise
+            return Table.of(self.space, job)
 
     def _refuse_early(self, resume: bool, overwrite: bool) -> None:
         """Look at what can go wrong before the kernels are compiled and before anything is written."""

@@ -66,7 +66,7 @@ class _StopInside(Observer):
         self.search: Search | None = None
 
     def progressed(self, progress: PassProgress) -> None:
-        if (progress.depth, progress.name) == self._place and 2 * progress.done >= progress.total:
+        if (progress.depth, progress.name) == self._place and 2 * progress.counters.keys >= progress.total:
             assert self.search is not None
             self.search.stop()
 

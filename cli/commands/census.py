@@ -94,6 +94,9 @@ def command(
     if listed is not None and collision == "static":
         raise click.UsageError("with collision static, shapes are counted only; there is nothing to list", ctx)
     resume, overwrite = one_of(ctx, resume, overwrite)
+    if job is None and (resume or overwrite):
+        wanted = "resume" if resume else "overwrite"
+        raise click.UsageError(f"--{wanted} takes --job; without it nothing is kept", ctx)
 
     # Signals are caught before the libraries are imported, which takes longer than anything else in a short census.
     with stopping(is_fancy(sys.stderr)) as stop:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from pipeline.audit.damage import Damage, examine, examine_level, levels_expected
 from pipeline.level.check import check_partition
 from pipeline.level.kernels import load_kernels
-from pipeline.level.loop import LevelLoop
-from pipeline.level.maker import LevelMaker
-from pipeline.level.plan import make_plan
+from pipeline.level.maker import LevelMaker, Selection
 from pipeline.running.events import Observer
 from pipeline.running.executors import Executor, ThreadExecutor
 from pipeline.running.memory import Budget, available_memory, available_workers, divide, resident_bytes
-from pipeline.running.settings import Settings
 from pipeline.spaces.contract import StateSpace
 from storage.errors import CorruptJob
 from storage.files.durable import make_directories, remove, remove_orphans
@@ -28,7 +26,6 @@ from storage.jobs.restoring import replace_level, replace_partition, restore_led
 from storage.jobs.working import WorkingLevel
 from storage.keys.array import read_facts
 from storage.keys.partition import read_loosely
-from storage.keys.spills import SelectedSpills
 from storage.manifest import Manifest, PartitionRecord, hexadecimal
 
 DIRECTORY = "repair"
@@ -94,7 +91,6 @@ class _Repairer:
         self._space = space
         self._job = job
         self._budget = budget
-        self._loop = LevelLoop(space, Settings(), job, executor, budget, Observer())
         self._maker = LevelMaker(space, executor, budget, Observer())
 
     def run(self) -> Iterator[Outcome]:
@@ -195,12 +191,17 @@ class _Repairer:
     def _make_level(self, depth: int, summary: dict[str, Any] | None) -> str:
         """Make a level again as the search did."""
         work = self._work(depth)
-        manifest = self._loop.make(work, self._before(depth)) if depth else self._loop.make_roots(work)
+        manifest = self._made_again(work) if depth else self._maker.make_roots(work)
         if summary is not None:
             self._compare(depth, manifest, summary)
         replace_level(self._job, work, manifest)
         known = "as the ledger says" if summary is not None else "for which nothing is known to compare it with"
         return f"made again {self._source(depth)}, digest {hexadecimal(manifest.digest)}, {known}"
+
+    def _made_again(self, work: WorkingLevel) -> Manifest:
+        frontier = self._before(work.depth)
+        earlier = partial(self._job.earlier_levels, work.depth, self._space.bipartite)
+        return self._maker.make(work, frontier, earlier, frontier.manifest.exhaustive)
 
     def _compare(self, depth: int, manifest: Manifest, summary: dict[str, Any]) -> None:
         ours = summary_of(manifest)
@@ -237,7 +238,7 @@ class _Repairer:
             if depth:
                 self._make_partition(level.manifest, record, work)
             else:
-                self._loop.make_roots(work)
+                self._maker.make_roots(work)
         made = work.read_record(name) if (work.partitions / name).exists() else None
         if made is None or replace(made, bytes=record.bytes) != record:
             found = "nothing" if made is None else f"digest {hexadecimal(made.digest)}"
@@ -268,12 +269,9 @@ class _Repairer:
         splitters = [
             firsts[min(number for number in firsts if number >= wanted)] for wanted in range(1, max(firsts) + 1)
         ]
-        plan = make_plan(self._space, frontier, self._budget, manifest.exhaustive, 1.0)
-        plan = replace(plan, splitters=tuple(splitters))
-        spills = SelectedSpills(work.path / "spills", work.field_bits, work.depth, frozenset([int(record.name)]))
-        totals = self._maker.expand(work, frontier, plan, spills)
-        earlier = self._job.earlier_levels(work.depth, self._space.bipartite) if manifest.exhaustive else []
-        self._maker.merge(work, plan, spills, totals, earlier)
+        earlier = partial(self._job.earlier_levels, work.depth, self._space.bipartite)
+        selection = Selection(tuple(splitters), int(record.name))
+        self._maker.make(work, frontier, earlier, manifest.exhaustive, selection)
 
 
 def _with_bytes(manifest: Manifest, record: PartitionRecord) -> Manifest:

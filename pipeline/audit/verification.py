@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from pipeline.audit.damage import Damage, LevelCheck, examine
 from pipeline.level.kernels import load_kernels
 from pipeline.level.maker import LevelMaker
-from pipeline.level.plan import make_plan
 from pipeline.running.events import Observer
 from pipeline.running.executors import ThreadExecutor
 from pipeline.running.memory import available_memory, available_workers, divide, resident_bytes
@@ -17,7 +17,6 @@ from pipeline.spaces.contract import StateSpace
 from storage.errors import CorruptJob, Mismatch
 from storage.jobs.job import REMEDY, Job
 from storage.jobs.working import WorkingLevel
-from storage.manifest import Manifest
 
 
 def verify_levels(space: StateSpace, job: Job) -> Iterator[LevelCheck]:
@@ -101,13 +100,9 @@ def verify_expansion(space: StateSpace, job: Job, depth: int, memory: int | None
     budget = divide(memory or available_memory() // 2, resident_bytes(), workers)
     with tempfile.TemporaryDirectory(prefix="verify-") as directory, ThreadExecutor(budget.workers) as executor:
         work = WorkingLevel(Path(directory), depth, space.layout.field_bits)
-        work.partitions.mkdir()
-        plan = make_plan(space, frontier, budget, exhaustive=True, repetition=1.0)
         maker = LevelMaker(space, executor, budget, Observer())
-        spills = maker.spills(work, plan)
-        totals = maker.expand(work, frontier, plan, spills)
-        records = maker.merge(work, plan, spills, totals, job.earlier_levels(depth, space.bipartite))
-        again = Manifest.of(depth, records)
+        earlier = partial(job.earlier_levels, depth, space.bipartite)
+        again = maker.make(work, frontier, earlier, exhaustive=True)
     for name in ("keys", "states", "digest"):
         if getattr(again, name) != getattr(expected, name):
             raise CorruptJob(

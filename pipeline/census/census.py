@@ -27,12 +27,13 @@ from pipeline.census.tasks import (
     load_search_kernels,
     search_components,
 )
-from pipeline.running.executors import Executor, make_executor
-from pipeline.running.memory import available_workers
+from pipeline.census.untagged import another_census, check_untagged
+from pipeline.running.executors import Executor
 from pipeline.running.provenance import provenance
 from pipeline.running.settings import Tls
+from pipeline.running.stoppable import StoppableRun
 from storage.errors import InvalidInput, JobError, Mismatch
-from storage.journal import EntryWriter, Journal
+from storage.journal import UNTAGGED_VERSION, EntryWriter, Journal
 
 EXHAUSTIVE_LARGEST = 33
 SHAPES_OF_A_TASK = 500
@@ -95,14 +96,17 @@ class _Work:
     finished : dict
         Results by phase and number of the task.
     writer : EntryWriter or None
+    untagged : bool
+        Whether some of what was finished before was not tied to this census.
     """
 
     executor: Executor
     finished: dict[tuple[str, int], Result] = field(default_factory=dict)
     writer: EntryWriter | None = None
+    untagged: bool = False
 
 
-class Census:
+class Census(StoppableRun):
     """A census of the snakes of n edges.
 
     Parameters
@@ -154,6 +158,7 @@ class Census:
             raise InvalidInput(
                 "a census with collision static has nothing to search for", "add --exhaustive to count shapes"
             )
+        super().__init__()
         self.n = n
         self.exhaustive = exhaustive
         self.collision = collision
@@ -163,8 +168,6 @@ class Census:
         self._workers = workers
         self._tls = tls
         self._observer = observer if observer is not None else CensusObserver()
-        self._executor: Executor | None = None
-        self._stop_wanted = False
 
     def run(self, resume: bool = False, overwrite: bool = False, command: str | None = None) -> CensusResult:
         """Search, or go on searching.
@@ -189,34 +192,20 @@ class Census:
         if self.n < 2:
             only = (1,) if self.exhaustive else None
             return CensusResult(self.n, 1, (), (), 0, time.monotonic() - started, only, self.collision)
-        try:
-            with ExitStack() as stack:
-                executor = stack.enter_context(
-                    make_executor(self._scheduler, self._workers or available_workers(), self._tls)
-                )
-                self._executor = executor
-                if self._stop_wanted:
-                    executor.stop.set()
-                work = _Work(executor)
-                if self.path is not None:
-                    if overwrite:
-                        Journal.remove(self.path)
-                        journal = None
-                    if journal is None:
-                        journal = Journal.create(self.path, self._description(), provenance(command))
-                    stack.enter_context(journal.lock(self._observer.message, executor.pause, executor.stop.set))
-                    work.finished = finished(journal.entries(), self.n)
-                    work.writer = stack.enter_context(journal.writer())
-                return self._count(work, started) if self.exhaustive else self._search(work, started)
-        finally:
-            self._executor = None
-            self._stop_wanted = False
-
-    def stop(self) -> None:
-        """Ask a running census to end soon; may be called from a signal handler."""
-        self._stop_wanted = True
-        if self._executor is not None:
-            self._executor.stop.set()
+        with ExitStack() as stack:
+            executor = stack.enter_context(self._executing(self._scheduler, self._workers, self._tls))
+            work = _Work(executor)
+            if self.path is not None:
+                if overwrite:
+                    Journal.remove(self.path)
+                    journal = None
+                if journal is None:
+                    journal = Journal.create(self.path, self._description(), provenance(command))
+                stack.enter_context(journal.lock(self._observer.message, executor.pause, executor.stop.set))
+                work.finished = self._finished(journal)
+                work.untagged = journal.version == UNTAGGED_VERSION and bool(work.finished)
+                work.writer = stack.enter_context(journal.writer())
+            return self._count(work, started) if self.exhaustive else self._search(work, started)
 
     def _description(self) -> dict[str, Any]:
         return {
@@ -229,6 +218,8 @@ class Census:
 
     def _check_journal(self, resume: bool, overwrite: bool) -> Journal | None:
         if self.path is None or not Journal.exists(self.path) or overwrite:
+            if self.path is not None:
+                self._check_place(self.path)
             return None
         journal = Journal.open(self.path)
         if not resume:
@@ -242,6 +233,25 @@ class Census:
                 "resume it with its own parameters, or choose another place with --job",
             )
         return journal
+
+    @staticmethod
+    def _check_place(path: Path) -> None:
+        """A directory is put in its place whole, and a process cannot do that with the one it works in."""
+        if Path.cwd().is_relative_to(path.absolute().resolve()):
+            raise JobError(
+                f"{path} is the current directory, or holds it, and cannot be replaced",
+                "choose a directory in it with --job, such as --job census",
+            )
+
+    def _finished(self, journal: Journal) -> dict[tuple[str, int], Result]:
+        """What a journal says is done."""
+        entries = journal.entries()
+        found = finished(entries, self.n)
+        if journal.version == UNTAGGED_VERSION:
+            if not all(finished([entry], self.n) for entry in entries):
+                raise another_census(journal.path)
+            check_untagged(found, self.n, self.exhaustive, journal.path)
+        return found
 
     def _run_phase(
         self, work: _Work, phase: str, tasks: Sequence[tuple[Callable[..., Result], tuple[Any, ...]]]
@@ -258,8 +268,10 @@ class Census:
             self._observer.task_done(phase, result)
 
         if missing:
+            self._observer.preparing(phase)
             LOADERS[phase]()
             work.executor.prepare(LOADERS[phase])
+            self._observer.prepared(phase)
         work.executor.run([(_numbered, (number, *tasks[number])) for number in missing], done)
         return [work.finished[phase, number] for number in range(len(tasks))]
 
@@ -272,7 +284,7 @@ class Census:
     def _search(self, work: _Work, started: float) -> CensusResult:
         results = self._run_phase(work, "stuck", self._blocks(find_stuck, self.rule))
         stuck = sorted(shape for result in results for shape in result["shapes"])
-        self._check_both_ends(stuck, sum(result["walks"] for result in results))
+        self._check_both_ends(work, stuck, sum(result["walks"] for result in results))
         parts = [stuck[first : first + SHAPES_OF_A_TASK] for first in range(0, len(stuck), SHAPES_OF_A_TASK)]
         components = self._run_phase(
             work, "components", [(search_components, (self.rule, self.n, part)) for part in parts]
@@ -296,10 +308,12 @@ class Census:
             self.collision,
         )
 
-    def _check_both_ends(self, stuck: Sequence[str], walks: int) -> None:
+    def _check_both_ends(self, work: _Work, stuck: Sequence[str], walks: int) -> None:
         """Every shape must have been found from both ends, unless they read the same: the search checks itself."""
         expected = sum(1 if _reads_the_same(shape) else 2 for shape in stuck)
         if len(set(stuck)) != len(stuck) or walks != expected:
+            if work.untagged and self.path is not None:
+                raise another_census(self.path)
             raise Mismatch(
                 f"{walks} stuck walks of {self.n} edges were found for {len(set(stuck))} shapes, not {expected}",
                 "this is an error of the program; please report it",

@@ -129,7 +129,7 @@ def _open_window(window, walk, depth, blocked_points):
     for number in range(walk.open_bends[depth]):
         joint = walk.open_joints[depth, number]
         turn = straightening_turn(walk.digits[joint])
-        mark_any(window.blocking, joint, turn, walk.xs, walk.ys, window.centre, starts, points, near, n - depth)
+        mark_any(window.blocking, joint, turn, walk.xs, walk.ys, window.centre, starts, points, near, n - joint)
 
 
 @kernel()

@@ -9,6 +9,7 @@ import numpy as np
 from pipeline.level.duplicates import mark_members, remove_marked
 from pipeline.level.runs import WINDOW_KEYS, Runs, bounds_of, load_runs, runs_in_memory, windows
 from pipeline.level.workspace import workspace
+from pipeline.running.counters import Counters
 from pipeline.spaces.contract import Keys, StateSpace
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
@@ -30,7 +31,7 @@ def merge(
     spills: Spills,
     earlier: Sequence[Level],
     buffer_keys: int,
-    report: Callable[[int, int], None] | None = None,
+    report: Callable[[Counters], None] | None = None,
 ) -> PartitionRecord:
     """Run one merge task.
 
@@ -47,7 +48,7 @@ def merge(
     buffer_keys : int
         Most keys from the disk that are held at once. A partition with more is merged range by range.
     report : callable, optional
-        Called with the keys read and the keys stored since the last call.
+        Called with what was counted since the last call.
 
     Returns
     -------
@@ -70,7 +71,7 @@ def merge(
                         writer = work.writer(name, kept.size if read == most else most)
                     writer.append(kept, space.count_states(kept))
                 if report is not None:
-                    report(read, kept.size)
+                    report(Counters(keys=read, stored=kept.size))
         if writer is None:
             return PartitionRecord(name, 0, 0, 0, 0, 0, 0)
         return writer.close()

@@ -17,6 +17,7 @@ from pipeline.level.sort import sort_keys
 from pipeline.running.memory import Budget
 from pipeline.spaces.contract import Keys, StateSpace
 from storage.jobs.level import Level
+from storage.jobs.working import WorkingLevel
 from storage.keys.partition import CHUNK_KEYS
 from storage.manifest import Manifest
 
@@ -115,6 +116,22 @@ def _checked_plan(entry: Any) -> LevelPlan:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+
+
+def stored_plan(work: WorkingLevel, frontier: Manifest, exhaustive: bool, mask_bits: int) -> LevelPlan | None:
+    """The plan that an earlier run made for the level after a frontier; None if there is none, or it is damaged.
+
+    The parameters are those of :meth:`LevelPlan.check`.
+    """
+    stored = work.plan()
+    if stored is None:
+        return None
+    try:
+        plan = LevelPlan.from_json(stored)
+        plan.check(frontier, exhaustive, mask_bits)
+    except ValueError:
+        return None
+    return plan
 
 
 def make_plan(space: StateSpace, frontier: Level, budget: Budget, exhaustive: bool, repetition: float) -> LevelPlan:

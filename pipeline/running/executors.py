@@ -1,4 +1,4 @@
-"""Where tasks run: in this thread, on dask's threads, or on a cluster (:mod:`pipeline.running.cluster`)."""
+"""What tasks run on: this thread, or dask's threads; a cluster is in :mod:`pipeline.running.cluster`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from functools import partial
 from importlib import import_module
 from types import TracebackType
 from typing import Any, Self
-
-from pipeline.running.settings import Tls
-from storage.errors import InvalidInput
 
 
 class Stopped(Exception):
@@ -136,24 +133,3 @@ class ThreadExecutor(Executor):
 
     def close(self) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
-
-
-def make_executor(scheduler: str, workers: int, tls: Tls | None = None) -> Executor:
-    """Executor for ``threads``, ``sync``, or the address of a dask.distributed scheduler.
-
-    Raises
-    ------
-    InvalidInput
-        If it is none of these.
-    """
-    if scheduler == "sync":
-        return SyncExecutor()
-    if scheduler == "threads":
-        return ThreadExecutor(workers)
-    if ":" in scheduler:
-        from pipeline.running.cluster import ClusterExecutor
-
-        return ClusterExecutor(scheduler, tls)
-    raise InvalidInput(
-        f"there is no scheduler {scheduler!r}", "use threads, sync, or an address such as tcp://host:8786"
-    )

@@ -23,6 +23,12 @@ def _sliding(**parameters: Any) -> StateSpace:
     return Sliding(**parameters)
 
 
+def _permutations(**parameters: Any) -> StateSpace:
+    from pipeline.spaces.permutations.space import Permutation
+
+    return Permutation(**parameters)
+
+
 def _fifteen(**parameters: Any) -> StateSpace:
     for name in ("rows", "cols"):
         if str(parameters.get(name, 4)) != "4":
@@ -30,7 +36,7 @@ def _fifteen(**parameters: Any) -> StateSpace:
     return _sliding(**{**parameters, "rows": 4, "cols": 4})
 
 
-BUILT_IN = {"snake": _snake, "sliding": _sliding, "fifteen": _fifteen}
+BUILT_IN = {"snake": _snake, "sliding": _sliding, "fifteen": _fifteen, "permutations": _permutations}
 
 
 def names() -> list[str]:
@@ -63,6 +69,9 @@ def make_space(name: str, parameters: dict[str, Any]) -> StateSpace:
 
 def short_name(space: StateSpace) -> str:
     """Name for a job of this space, such as ``snake-17``, ``fifteen`` or ``sliding-3x4``."""
+    if space.name == "permutations":
+        name: str = space.short_name()  # type: ignore[attr-defined]
+        return name
     parameters = space.parameters.model_dump()
     if space.name == "snake":
         words = [f"snake-{parameters['n']}"]

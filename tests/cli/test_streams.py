@@ -16,6 +16,7 @@ import pytest
 import cli.progress
 from cli.measuring import Meter
 from cli.progress import LineObserver, ProgressObserver, observer_for
+from pipeline.running.counters import Counters
 from pipeline.running.events import PassProgress
 
 COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
@@ -99,7 +100,7 @@ def test_lines_now_and_then(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(cli.progress.Job, "open", lambda path: type("Empty", (), {"manifests": lambda self: []})())
     observer = LineObserver(tmp_path, 1 << 30, report_from=inf)
     with observer:
-        observer.pass_started(PassProgress(7, "expand", 1000, 500, 2000, 300))
+        observer.pass_started(PassProgress(7, "expand", 1000, Counters(500, 2000, 300)))
         for _ in range(200):
             time.sleep(0.01)
             text = capsys.readouterr().err
@@ -121,12 +122,12 @@ def test_the_observer_suits_the_wishes(monkeypatch):
 def test_meter():
     meter = Meter()
     assert (meter.percent(), meter.seconds_left(), meter.rate()) == (0, None, 0)
-    progress = PassProgress(3, "expand", 100, 50)
+    progress = PassProgress(3, "expand", 100, Counters(50))
     meter.start(progress)
     time.sleep(0.01)
     # What a resumed pass has done already does not count for its speed.
     assert (meter.percent(), meter.seconds_left()) == (50, None)
-    progress.done, progress.generated = 75, 300
+    progress.counters = Counters(keys=75, generated=300)
     assert meter.seconds_left() > 0
     assert meter.rate() > 0
     meter.start(PassProgress(3, "merge", 0))

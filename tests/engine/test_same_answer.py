@@ -121,7 +121,7 @@ def test_memory_that_overflows(
 ) -> None:
     """The plan expects that the spills fit in memory, and they do not."""
     witness = Witness(monkeypatch)
-    monkeypatch.setattr("pipeline.level.maker.LevelMaker.spills", lambda _, work, __: MemorySpills(500, work.spills()))
+    monkeypatch.setattr("pipeline.level.maker.LevelMaker.spills", lambda _, work, *__: MemorySpills(500, work.spills()))
     run_small(name, tmp_path / "job", Sizes(), workers=2)
     assert summary(tmp_path / "job") == plain(name)
     assert witness.kept
