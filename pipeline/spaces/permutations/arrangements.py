@@ -13,11 +13,21 @@ from numpy.typing import NDArray
 from pipeline.spaces.contract import Keys, State
 from pipeline.spaces.permutations.chain import LARGEST_ORDER, Elements, StabiliserChain, inverses_of
 from pipeline.spaces.permutations.stages import Stages, make_stages
-from pipeline.spaces.permutations.words import LARGEST_COUNT, LAST_LETTER, binomial_table, count_words, letter_classes
+from pipeline.spaces.permutations.words import (
+    FILLER,
+    LARGEST_COUNT,
+    binomial_table,
+    count_words,
+    filler,
+    letter_classes,
+    move_tables,
+)
 from storage.errors import InvalidInput, OutOfBudget
 
 # Of the keys at least one in so many must belong to a state, or they are not called dense.
 SPARSEST = 64
+# Longest word whose letters are sets of places in a machine word.
+SHORT_WORD = 64
 
 
 class Arrangements(ABC):
@@ -156,8 +166,7 @@ class Words(Arrangements):
         self._order = np.array([place for orbit in self._orbits for place in orbit], dtype=np.intp)
         self._classes = letter_classes(self._orbits, word)
         self._binomials = binomial_table(start.size)
-        largest = [max(word[place] for place in orbit) for orbit in self._orbits for _ in orbit]
-        self._last = np.array(largest, dtype=np.uint8)
+        self._filler = np.array([filler(orbit, word) for orbit in self._orbits for _ in orbit], dtype=np.uint8)
         position = np.argsort(self._order)
         self._moves_in_order = position[moves[:, self._order]].astype(np.uint8)
         self.size, self.key_count = self._counts()
@@ -195,10 +204,17 @@ class Words(Arrangements):
         return False
 
     def expand(self, keys: Keys, out: Keys) -> tuple[int, int]:
-        from pipeline.spaces.permutations.expansion import expand_words
+        from pipeline.spaces.permutations import expansion
 
-        consumed, written = expand_words(keys, out, self._moves_in_order, self._classes, self._binomials)
+        if self._start.size <= SHORT_WORD:
+            consumed, written = expansion.expand_short_words(keys, out, self._tables, self._classes, self._binomials)
+        else:
+            consumed, written = expansion.expand_words(keys, out, self._moves_in_order, self._classes, self._binomials)
         return consumed, written
+
+    @cached_property
+    def _tables(self) -> NDArray[np.uint64]:
+        return move_tables(self._moves_in_order)
 
     def key_of(self, state: State) -> int:
         from pipeline.spaces.permutations.ranking import rank_of_word
@@ -207,7 +223,7 @@ class Words(Arrangements):
             if sorted(state[orbit].tolist()) != sorted(self._start[orbit].tolist()):
                 raise InvalidInput("no moves lead from the start to this word")
         word = state[self._order]
-        word[word == self._last] = LAST_LETTER
+        word[word == self._filler] = FILLER
         return int(rank_of_word(word, self._classes, self._binomials))
 
     def state_of(self, key: int) -> State:
@@ -216,8 +232,8 @@ class Words(Arrangements):
         if key >= self._words:
             raise InvalidInput(f"{key} is the key of no word; they are less than {self._words}")
         word = np.empty(self._start.size, dtype=np.uint8)
-        decode_word(key, word, self._classes, self._binomials)
-        word = np.where(word == LAST_LETTER, self._last, word)
+        decode_word(key, word, np.empty(len(self._classes), dtype=np.int64), self._classes, self._binomials)
+        word = np.where(word == FILLER, self._filler, word)
         state = np.empty_like(word)
         state[self._order] = word
         return state

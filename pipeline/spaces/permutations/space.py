@@ -89,10 +89,6 @@ class Permutation(StateSpace):
             names.setdefault(tuple(state[list(images)].tolist()), []).append(name)
         return [(" = ".join(names[letters]), np.array(letters, dtype=np.uint8)) for letters in sorted(names)]
 
-    def move_names(self, state: State) -> list[str]:
-        """Names of the moves to :meth:`neighbours`, in their order."""
-        return [name for name, _ in self.moves(state)]
-
     def neighbours(self, state: State) -> list[State]:
         return [neighbour for _, neighbour in self.moves(state)]
 
@@ -100,7 +96,8 @@ class Permutation(StateSpace):
         return self._notation.parse(text)
 
     def format(self, state: State) -> str:
-        return self._notation.format(state)
+        in_cycles = self.parameters.notation == "cycles"
+        return self._notation.cycles(state) if in_cycles else self._notation.format(state)
 
     def short_name(self) -> str:
         """Name for a job of this space, such as ``pancake-11``."""
