@@ -13,6 +13,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from pipeline.level.duplicates import join_duplicates
 from pipeline.level.expand import ExpandTask
+from pipeline.level.places import aligned
 from pipeline.level.sort import sort_keys
 from pipeline.running.memory import Budget
 from pipeline.spaces.contract import Keys, StateSpace
@@ -162,6 +163,9 @@ def make_plan(space: StateSpace, frontier: Level, budget: Budget, exhaustive: bo
     places = np.arange(1, partitions) * states.size // partitions
     mask = (1 << space.layout.mask_bits) - 1
     splitters = sorted({key & ~mask for key in states[places].tolist()}) if states.size else []
+    if space.places is not None:
+        # So that tables of places can be used, whether they are or not.
+        splitters = sorted({aligned(key, space.places, space.layout.mask_bits) for key in splitters})
     return LevelPlan(tasks, tuple(splitters), exhaustive, expected)
 
 
