@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from pipeline.spaces.contract import Detection, Expansion, KeyLayout, Keys, Reference, State, StateSpace
+from pipeline.spaces.contract import Detection, Expansion, KeyLayout, Keys, Places, Reference, State, StateSpace
 from pipeline.spaces.parameters import validated
 from pipeline.spaces.sliding import notation
 from storage.errors import InvalidInput
@@ -87,7 +87,7 @@ class Sliding(StateSpace):
     parameters: SlidingParameters
 
     def __init__(self, /, **parameters: Any) -> None:
-        from pipeline.spaces.sliding.ranking import rank_weights, reciprocals
+        from pipeline.spaces.sliding.ranking import BLANK_BITS, RANK_SHIFT, rank_weights, reciprocals
 
         self.parameters = validated(SlidingParameters, parameters)
         self._rows, self._cols, self._blank = self.parameters.rows, self.parameters.cols, self.parameters.blank
@@ -96,6 +96,8 @@ class Sliding(StateSpace):
         self._weights = rank_weights(self._tiles)
         self._largest_rank = max(math.factorial(self._tiles) // 2, 1) - 1
         self._inverse = reciprocals(self._weights)
+        if not self._symmetric:
+            self.places = Places((self._largest_rank + 1) << BLANK_BITS, RANK_SHIFT, BLANK_BITS)
 
     def _root(self) -> State:
         cells = list(range(1, self._tiles + 1))
