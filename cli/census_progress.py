@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 COMPILING_SECONDS = 2.0
 COMPILING = "compiling the kernels, which is done once; the time that is left is not known yet"
 
-TITLES = {"stuck": "stuck shapes", "components": "their components", "exhaustive": "shapes"}
+TITLES = {
+    "stuck": "stuck shapes",
+    "components": "their components",
+    "exhaustive": "shapes",
+    "bends": "shapes by bends",
+    "delayed": "delayed shapes",
+}
 
 
 class QuietObserver(CensusObserver):
@@ -85,11 +91,9 @@ class LineObserver(QuietObserver):
         now = time.monotonic()
         if now - self._said >= LINE_SECONDS and self._done < self._tasks:
             self._said = now
+            facts = f"{short(self._nodes)} walks looked at, {self._found} stuck so far, " if self._nodes else ""
             left = (now - self._started) * (self._tasks - self._done) / (self._done - self._before)
-            note(
-                f"{TITLES[phase]}: {100 * self._done / self._tasks:.0f}%, {short(self._nodes)} walks looked at, "
-                f"{self._found} stuck so far, {duration(left)} left"
-            )
+            note(f"{TITLES[phase]}: {100 * self._done / self._tasks:.0f}%, {facts}{duration(left)} left")
 
 
 class LiveObserver(QuietObserver):

@@ -12,10 +12,10 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from cli.start import INTERRUPTED
 from storage.errors import InvalidInput, OutOfBudget, PipelineError
 
 FAILED = 1
-INTERRUPTED = 130
 LONGEST_MESSAGE = 1000
 
 
@@ -68,7 +68,9 @@ def guarded(action: Callable[[], Any]) -> int:
     except click.ClickException as error:
         report(error.format_message().rstrip(".") + _hint(error))
         return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort) as error:
+        if isinstance(error.__cause__, EOFError):  # click takes this for a Ctrl-D
+            raise error.__cause__ from None
         report("interrupted")
         return INTERRUPTED
     except BrokenPipeError:

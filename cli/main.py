@@ -13,6 +13,8 @@ import click
 
 from cli.failures import guarded
 from cli.resuming import ARGUMENTS
+from cli.start import ctrl_c_interrupts, leave
+from cli.streams import tell_of_kernels
 
 # Modules below cli.commands, in the order of the help text.
 COMMANDS = {
@@ -20,8 +22,12 @@ COMMANDS = {
     "list": "list_jobs",
     "inspect": "inspect",
     "export": "export",
+    "path": "path",
+    "hardest": "hardest",
     "verify": "verify",
     "census": "census",
+    "estimate": "estimate",
+    "bench": "bench",
     "moves": "moves",
     "draw": "draw",
 }
@@ -53,6 +59,8 @@ class CommandGroup(click.Group):
         **extra: Any,
     ) -> int:
         def act() -> Any:
+            ctrl_c_interrupts()
+            tell_of_kernels()
             return super(CommandGroup, self).main(
                 args, prog_name, complete_var, standalone_mode=False, windows_expand_args=windows_expand_args, **extra
             )
@@ -60,7 +68,7 @@ class CommandGroup(click.Group):
         code = guarded(act)
         if standalone_mode:
             gc.freeze()  # at the end of the process even less
-            sys.exit(code)
+            leave(code)
         return code
 
 

@@ -79,6 +79,11 @@ def scheduler_options(function: Function) -> Function:
         show_default=True,
         help="Where tasks run; ADDRESS is that of a dask.distributed scheduler.",
     )(function)
+    return workers_option(function)
+
+
+def workers_option(function: Function) -> Function:
+    """``--workers COUNT``."""
     return click.option(
         "--workers",
         type=click.IntRange(min=1),

@@ -11,13 +11,7 @@ from pipeline.level.kernels import load_kernels
 from pipeline.level.loop import LevelLoop
 from pipeline.running.events import Observer
 from pipeline.running.executors import Executor, Stopped
-from pipeline.running.memory import (
-    MIB,
-    Budget,
-    available_memory,
-    divide,
-    resident_bytes,
-)
+from pipeline.running.memory import MIB, Budget, budget_for
 from pipeline.running.provenance import provenance
 from pipeline.running.settings import Settings
 from pipeline.running.stoppable import StoppableRun
@@ -63,7 +57,7 @@ class Search(StoppableRun):
         super().__init__()
         self.space = space
         self.path = Path(job) if job is not None else DEFAULT_JOBS_DIRECTORY / short_name(space)
-        self.settings = settings if settings is not None else Settings(**options)
+        self.settings = Settings.of(settings, options)
         self.observer = observer if observer is not None else Observer()
 
     def run(self, resume: bool = False, overwrite: bool = False, command: str | None = None) -> Table:
@@ -113,16 +107,18 @@ class Search(StoppableRun):
 
     def _refuse_early(self, resume: bool, overwrite: bool) -> None:
         """Look at what can go wrong before the kernels are compiled and before anything is written."""
+        if resume and overwrite:
+            raise InvalidInput("a job is either resumed or overwritten", "give one of them")
         if Job.exists(self.path):
             if resume:
                 self._check_same(Job.open(self.path))
             elif not overwrite:
                 Job.open(self.path)
                 raise JobError(
-                    f"the job {self.path} exists", "go on with it with --resume, or start again with --overwrite"
+                    f"the job {self.path} exists",
+                    "go on with it with --resume (from Python run(resume=True)), or start again with --overwrite "
+                    "(run(overwrite=True))",
                 )
-        if self.settings.max_depth is not None and self.settings.max_depth < 0:
-            raise InvalidInput(f"the depth to search to is {self.settings.max_depth}", "give 0 or more")
 
     def _description(self) -> dict[str, Any]:
         layout = self.space.layout
@@ -148,14 +144,18 @@ class Search(StoppableRun):
         return Job.create(path, self._description(), provenance(command))
 
     def _divide_memory(self, executor: Executor) -> Budget:
-        total = self.settings.memory if self.settings.memory is not None else available_memory() // 2
-        budget = divide(total, resident_bytes(), executor.workers)
+        budget = budget_for(
+            self.settings.memory,
+            executor.workers,
+            earlier_levels=1 if self.space.bipartite else 2,
+            on_this_machine=executor.shares_memory,
+        )
         if budget.workers < executor.workers:
             self.observer.message(
-                f"{budget.workers} of {executor.workers} workers: a memory budget of {total // MIB} MiB "
+                f"{budget.workers} of {executor.workers} workers: a memory budget of {budget.total // MIB} MiB "
                 "does not suffice for more"
             )
-            executor.workers = budget.workers
+            executor.limit(budget.workers)
         return budget
 
 

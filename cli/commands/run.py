@@ -24,7 +24,7 @@ from cli.options import (
 from cli.puzzles import searched_space
 from cli.resuming import Stop, command_given, command_to_continue, one_of, stopping
 from cli.sizes import Size
-from cli.streams import is_fancy, keep_libraries_quiet, note, print_json
+from cli.streams import is_fancy, keep_libraries_quiet, note, notes_of_kernels, print_json
 
 if TYPE_CHECKING:
     from pipeline.spaces.contract import StateSpace
@@ -127,7 +127,7 @@ def command(
 
         stop.tell(ask)
         try:
-            with observer:
+            with observer, notes_of_kernels(observer.message):
                 table = search.run(resume, overwrite, command_given(ctx))
         except Stopped:
             _say_how_to_continue(ctx, stop)

@@ -13,7 +13,7 @@ from pipeline.level.kernels import load_kernels
 from pipeline.level.maker import LevelMaker, Selection
 from pipeline.running.events import Observer
 from pipeline.running.executors import Executor, ThreadExecutor
-from pipeline.running.memory import Budget, available_memory, available_workers, divide, resident_bytes
+from pipeline.running.memory import Budget, available_workers, budget_for
 from pipeline.spaces.contract import StateSpace
 from storage.errors import CorruptJob
 from storage.files.durable import make_directories, remove, remove_orphans
@@ -74,7 +74,7 @@ def repair(
     JobError, JobLocked, OutOfBudget
     """
     load_kernels(space)
-    budget = divide(memory or available_memory() // 2, resident_bytes(), available_workers())
+    budget = budget_for(memory, available_workers(), earlier_levels=1 if space.bipartite else 2)
     with ThreadExecutor(budget.workers) as executor, job.lock(tell), writing(job.path):
         # The program makes none; what they stand for counts as missing.
         remove_links(job.path / LEVELS)
@@ -116,6 +116,8 @@ class _Repairer:
             return Outcome(False, f"{place} cannot be repaired: {error}")
         except CorruptJob as error:
             return Outcome(False, f"{place} cannot be repaired: {error.message}")
+        finally:
+            self._maker.release()
 
     def _repair_work(self, damages: list[Damage]) -> Iterator[Outcome]:
         """What is damaged of unfinished work is removed; the next run makes it again."""

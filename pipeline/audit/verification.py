@@ -12,11 +12,12 @@ from pipeline.level.kernels import load_kernels
 from pipeline.level.maker import LevelMaker
 from pipeline.running.events import Observer
 from pipeline.running.executors import ThreadExecutor
-from pipeline.running.memory import available_memory, available_workers, divide, resident_bytes
+from pipeline.running.memory import available_workers, budget_for
 from pipeline.spaces.contract import StateSpace
 from storage.errors import CorruptJob, Mismatch
 from storage.jobs.job import REMEDY, Job
 from storage.jobs.working import WorkingLevel
+from storage.keys.gaps import release_scratch
 
 
 def verify_levels(space: StateSpace, job: Job) -> Iterator[LevelCheck]:
@@ -96,8 +97,8 @@ def verify_expansion(space: StateSpace, job: Job, depth: int, memory: int | None
     load_kernels(space)
     frontier = job.level(depth - 1)
     expected = job.level(depth).manifest
-    workers = available_workers()
-    budget = divide(memory or available_memory() // 2, resident_bytes(), workers)
+    release_scratch()
+    budget = budget_for(memory, available_workers(), earlier_levels=1 if space.bipartite else 2)
     with tempfile.TemporaryDirectory(prefix="verify-") as directory, ThreadExecutor(budget.workers) as executor:
         work = WorkingLevel(Path(directory), depth, space.layout.field_bits)
         maker = LevelMaker(space, executor, budget, Observer())

@@ -14,17 +14,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from pipeline.census.bends import heights, shapes_by_bends
 from pipeline.census.counts import largest, shapes_of
 from pipeline.census.events import CensusObserver
 from pipeline.census.prefixes import block_count, prefix_edges
 from pipeline.census.records import Result, finished
+from pipeline.census.result import CensusResult
 from pipeline.census.rules import Rule, swept
 from pipeline.census.tasks import (
     count_block,
+    count_height,
+    count_symmetric,
     find_stuck,
+    load_bends_kernels,
     load_component_kernels,
+    load_delayed_kernels,
     load_exhaustive_kernels,
     load_search_kernels,
+    measure_delayed,
     search_components,
 )
 from pipeline.census.untagged import another_census, check_untagged
@@ -37,53 +44,13 @@ from storage.journal import UNTAGGED_VERSION, EntryWriter, Journal
 
 EXHAUSTIVE_LARGEST = 33
 SHAPES_OF_A_TASK = 500
-LOADERS = {"stuck": load_search_kernels, "components": load_component_kernels, "exhaustive": load_exhaustive_kernels}
-
-
-@dataclass(frozen=True)
-class CensusResult:
-    """What a census found.
-
-    Attributes
-    ----------
-    n : int
-        Edges of the snake.
-    shapes : int
-        All shapes; by the formula of A037245, or counted if ``bends`` is given.
-    stuck_shapes : tuple of str
-        Shapes that have bends, none of which can be straightened: canonical joint digits, sorted.
-    locked_shapes : tuple of str
-        Shapes from which the straight snake cannot be reached, likewise. Empty in an exhaustive census, which does not
-        look for them.
-    bends : tuple of int, optional
-        Shapes for each number of bends.
-    nodes : int
-        Walks that the search looked at.
-    seconds : float
-        Of this run.
-    """
-
-    n: int
-    shapes: int
-    stuck_shapes: tuple[str, ...]
-    locked_shapes: tuple[str, ...]
-    nodes: int
-    seconds: float
-    bends: tuple[int, ...] | None = None
-    collision: str = "swept"
-
-    def document(self) -> dict[str, Any]:
-        """The JSON document."""
-        document: dict[str, Any] = {"n": self.n, "shapes": self.shapes}
-        if self.collision == "swept":
-            document["stuck"] = len(self.stuck_shapes)
-        if self.bends is None:
-            document["locked"] = len(self.locked_shapes)
-            document["reachable"] = self.shapes - len(self.locked_shapes)
-            document["locked_shapes"] = list(self.locked_shapes)
-        else:
-            document["bends"] = list(self.bends)
-        return document | {"nodes": self.nodes, "seconds": round(self.seconds, 3), "complete": True}
+LOADERS = {
+    "stuck": load_search_kernels,
+    "components": load_component_kernels,
+    "exhaustive": load_exhaustive_kernels,
+    "bends": load_bends_kernels,
+    "delayed": load_delayed_kernels,
+}
 
 
 @dataclass
@@ -126,6 +93,8 @@ class Census(StoppableRun):
         Collision rule, for trying the search on others than the snake's.
     tls : Tls, optional
         For a cluster.
+    depths : bool
+        Whether to find how many shapes lie at each depth, too; not if ``exhaustive``.
 
     Raises
     ------
@@ -149,6 +118,7 @@ class Census(StoppableRun):
         observer: CensusObserver | None = None,
         rule: Rule = swept,
         tls: Tls | None = None,
+        depths: bool = False,
     ) -> None:
         if exhaustive and not 0 <= n <= EXHAUSTIVE_LARGEST:
             raise InvalidInput(f"n is {n}", f"an exhaustive census takes n from 0 to {EXHAUSTIVE_LARGEST}")
@@ -158,9 +128,12 @@ class Census(StoppableRun):
             raise InvalidInput(
                 "a census with collision static has nothing to search for", "add --exhaustive to count shapes"
             )
+        if depths and exhaustive:
+            raise InvalidInput("an exhaustive census finds no depths", "leave out one of --exhaustive and --depths")
         super().__init__()
         self.n = n
         self.exhaustive = exhaustive
+        self.depths = depths
         self.collision = collision
         self.rule = rule
         self.path = Path(journal) if journal is not None else None
@@ -191,7 +164,8 @@ class Census(StoppableRun):
         journal = self._check_journal(resume, overwrite)
         if self.n < 2:
             only = (1,) if self.exhaustive else None
-            return CensusResult(self.n, 1, (), (), 0, time.monotonic() - started, only, self.collision)
+            depths = ((1,), 0) if self.depths else (None, None)
+            return CensusResult(self.n, 1, (), (), 0, time.monotonic() - started, only, self.collision, *depths)
         with ExitStack() as stack:
             executor = stack.enter_context(self._executing(self._scheduler, self._workers, self._tls))
             work = _Work(executor)
@@ -291,8 +265,43 @@ class Census(StoppableRun):
         )
         locked = sorted({shape for result in components for shape in result["locked"]})
         nodes = sum(result["nodes"] for result in results)
+        states, delayed = self._measure(work, stuck, locked) if self.depths else (None, None)
         seconds = time.monotonic() - started
-        return CensusResult(self.n, shapes_of(self.n), tuple(stuck), tuple(locked), nodes, seconds)
+        return CensusResult(
+            self.n,
+            shapes_of(self.n),
+            tuple(stuck),
+            tuple(locked),
+            nodes,
+            seconds,
+            states=states,
+            delayed=delayed,
+        )
+
+    def _measure(self, work: _Work, stuck: Sequence[str], locked: Sequence[str]) -> tuple[tuple[int, ...], int]:
+        """Shapes at each depth, and the number of delayed ones."""
+        tasks: list[tuple[Callable[..., Result], tuple[Any, ...]]]
+        tasks = [(count_height, (self.n, rows)) for rows in heights(self.n)]
+        tasks += [(count_symmetric, (self.n, mirrored)) for mirrored in (False, True)]
+        walks = [result["walks"] for result in self._run_phase(work, "bends", tasks)]
+        states = list(shapes_by_bends(self.n, shapes_of(self.n), walks))
+        if not stuck:
+            return tuple(states), 0
+        (delayed,) = self._run_phase(work, "delayed", [(measure_delayed, (self.rule, self.n, stuck))])
+        if sum(delayed["bends"]) - sum(delayed["depths"]) != len(locked):
+            raise Mismatch(
+                f"{sum(delayed['bends']) - sum(delayed['depths'])} delayed shapes have no depth, and {len(locked)} are "
+                "locked",
+                "this is an error of the program; please report it",
+            )
+        states += [0] * (len(delayed["depths"]) - len(states))
+        for bends, count in enumerate(delayed["bends"]):
+            states[bends] -= count
+        for depth, count in enumerate(delayed["depths"]):
+            states[depth] += count
+        while not states[-1]:
+            states.pop()
+        return tuple(states), sum(delayed["bends"])
 
     def _count(self, work: _Work, started: float) -> CensusResult:
         rule = self.rule if self.collision == "swept" else None

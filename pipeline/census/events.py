@@ -12,7 +12,8 @@ class CensusObserver:
         """Something the user may want to know."""
 
     def phase_started(self, phase: str, tasks: int, finished: int) -> None:
-        """A phase begins: ``stuck`` (the search for stuck shapes), ``components`` or ``exhaustive``."""
+        """A phase begins: ``stuck`` (the search for stuck shapes), ``components``, ``bends``, ``delayed``, or
+        ``exhaustive``."""
 
     def preparing(self, phase: str) -> None:
         """The kernels of a phase are loaded; those that are not in numba's cache are compiled, which takes a while."""

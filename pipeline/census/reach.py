@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.census.kernels import kernel
 from pipeline.census.windows import LARGE_RADIUS, SMALL_RADIUS, bit_of
+from storage.compiler.kernel import kernel
 
 
-@kernel(inline="always")
+@kernel(inline="always", counts_references=False)
 def _up(cells, free):
     """The free odd cells one step from even cells, in a window of radius 15."""
     one, row, rest = np.uint64(1), np.uint64(16), np.uint64(48)
@@ -31,7 +31,7 @@ def _up(cells, free):
     )
 
 
-@kernel(inline="always")
+@kernel(inline="always", counts_references=False)
 def _down(cells, free):
     """The free even cells one step from odd cells, in a window of radius 15."""
     one, row, rest = np.uint64(1), np.uint64(16), np.uint64(48)
@@ -48,22 +48,22 @@ def _down(cells, free):
     )
 
 
-@kernel(inline="always")
+@kernel(inline="always", counts_references=False)
 def _join(one, other):
     return one[0] | other[0], one[1] | other[1], one[2] | other[2], one[3] | other[3]
 
 
-@kernel(inline="always")
+@kernel(inline="always", counts_references=False)
 def _common(one, other):
     return one[0] & other[0], one[1] & other[1], one[2] & other[2], one[3] & other[3]
 
 
-@kernel()
+@kernel(counts_references=False)
 def _four(bitmap, first, second):
     return bitmap[first, second, 0], bitmap[first, second, 1], bitmap[first, second, 2], bitmap[first, second, 3]
 
 
-@kernel()
+@kernel(counts_references=False)
 def _met_small(blocking, joints, row, count, even, odd):
     """Which of the bends have blocking cells in a set; a bit for each."""
     met = np.uint64(0)
@@ -74,7 +74,7 @@ def _met_small(blocking, joints, row, count, even, odd):
     return met
 
 
-@kernel()
+@kernel(counts_references=False)
 def _reach_small(free, blocking, reached, bit, parity, steps, joints, row, count):
     """:func:`_reach` in a window of radius 15."""
     nothing = np.uint64(0)
@@ -105,7 +105,7 @@ def _reach_small(free, blocking, reached, bit, parity, steps, joints, row, count
     return _met_small(blocking, joints, row, count, even, odd)
 
 
-@kernel()
+@kernel(counts_references=False)
 def _reach_after_small(free, blocking, joint, reached, parity, steps, joints, row, count):
     """:func:`_reach_after` in a window of radius 15."""
     nothing = np.uint64(0)
@@ -122,7 +122,7 @@ def _reach_after_small(free, blocking, joint, reached, parity, steps, joints, ro
     return _met_small(blocking, joints, row, count, even, odd)
 
 
-@kernel()
+@kernel(counts_references=False)
 def _grow_large(cells, t, free, to_odd):
     """Row t: the free cells one step from row t - 1, and row t - 2, in a window of radius 31."""
     one, row = np.uint64(1), np.uint64(32)
@@ -144,7 +144,7 @@ def _grow_large(cells, t, free, to_odd):
             cells[t, word] |= cells[t - 2, word]
 
 
-@kernel()
+@kernel(counts_references=False)
 def _met_large(blocking, joints, row, count, cells, parity, steps):
     """Which of the bends have blocking cells in the last two rows; a bit for each."""
     met = np.uint64(0)
@@ -159,7 +159,7 @@ def _met_large(blocking, joints, row, count, cells, parity, steps):
     return met
 
 
-@kernel()
+@kernel(counts_references=False)
 def _reach_large(free, blocking, reached, bit, parity, steps, joints, row, count):
     """:func:`_reach` in a window of radius 31."""
     for word in range(16):
@@ -170,7 +170,7 @@ def _reach_large(free, blocking, reached, bit, parity, steps, joints, row, count
     return _met_large(blocking, joints, row, count, reached, parity, steps)
 
 
-@kernel()
+@kernel(counts_references=False)
 def _reach_after_large(free, blocking, joint, reached, after, parity, steps, joints, row, count):
     """:func:`_reach_after` in a window of radius 31."""
     for word in range(16):
@@ -183,7 +183,7 @@ def _reach_after_large(free, blocking, joint, reached, after, parity, steps, joi
     return _met_large(blocking, joints, row, count, after, parity, steps)
 
 
-@kernel()
+@kernel(counts_references=False)
 def _reach_after(free, blocking, joint, reached, after, parity, steps, joints, row, count):
     """As :func:`reach`, of the ways that visit the blocking cells of a bend first."""
     if free.shape[1] == 4:
@@ -191,7 +191,7 @@ def _reach_after(free, blocking, joint, reached, after, parity, steps, joints, r
     return _reach_after_large(free, blocking, joint, reached, after, parity, steps, joints, row, count)
 
 
-@kernel()
+@kernel(counts_references=False)
 def reach(free, blocking, reached, x, y, steps, joints, row, count):
     """Find what a walk can reach, and which open bends have blocking cells there.
 
@@ -220,7 +220,7 @@ def reach(free, blocking, reached, x, y, steps, joints, row, count):
     return _reach_large(free, blocking, reached, bit, (x + y) & 1, steps, joints, row, count)
 
 
-@kernel()
+@kernel(counts_references=False)
 def reaches(blocking, reached, joint, x, y, steps):
     """Whether one more bend has blocking cells among those that :func:`reach` found, ``steps`` being over 0."""
     last = (x + y + steps) & 1
@@ -231,7 +231,7 @@ def reaches(blocking, reached, joint, x, y, steps):
     return common != 0
 
 
-@kernel()
+@kernel(counts_references=False)
 def pairs_fit(free, blocking, reached, after, hits, x, y, steps, joints, row, count):
     """Whether of two open bends always one can be blocked after the other; parameters as :func:`reach`.
 

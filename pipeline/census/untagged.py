@@ -35,12 +35,14 @@ def check_untagged(found: Mapping[tuple[str, int], Result], n: int, exhaustive: 
         If there is a task that this census does not have, or a shape that its task cannot have found.
     """
     edges, blocks = prefix_edges(n, exhaustive), block_count(n, exhaustive)
-    phases = ("exhaustive",) if exhaustive else ("stuck", "components")
+    whole, others = ("exhaustive", ()) if exhaustive else ("stuck", ("components", "bends", "delayed"))
     for (phase, task), result in found.items():
-        if phase not in phases or (phase != "components" and task >= blocks):
+        if phase in others:
+            continue
+        if phase != whole or task >= blocks:
             raise another_census(path)
         shapes = result[SHAPES[phase]]
-        if phase == "components" or not shapes:
+        if not shapes:
             continue
         beginnings = {"".join(map(str, prefix)) for prefix in prefixes(edges)[task::blocks]}
         if any(shape[: edges - 1] not in beginnings for shape in shapes):

@@ -113,6 +113,8 @@ def expand(
                 count(Counters(step.consumed, step.written, forward=step.forward, backward=step.backward))
                 if filled + space.max_neighbours > limit:
                     filled = join(last=False)
+            # Not to be held while the next chunk is decoded.
+            del block
         if filled:
             filled = join(last=True)
         writer.close(total.receipt())

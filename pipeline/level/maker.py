@@ -17,15 +17,17 @@ from pipeline.level.disk import Room
 from pipeline.level.merge import partition_name
 from pipeline.level.passes import Passes
 from pipeline.level.plan import LevelPlan, make_plan, stored_plan
+from pipeline.level.workspace import release_workspaces
 from pipeline.running.counters import Counters
 from pipeline.running.events import Observer
 from pipeline.running.executors import Executor
-from pipeline.running.memory import Budget
+from pipeline.running.memory import Budget, release_free_memory
 from pipeline.spaces.contract import Detection, Keys, StateSpace
 from storage.errors import CorruptSpill
 from storage.files.durable import bytes_below, make_directories
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
+from storage.keys.gaps import release_scratch
 from storage.keys.spills import DiskSpills, MemorySpills, SelectedSpills, Spills
 from storage.manifest import Manifest
 
@@ -155,6 +157,13 @@ class LevelMaker:
             peak_spill_bytes=bytes_below(work.path / "spills"),
         )
 
+    def release(self) -> None:
+        """Let go of what is kept for the next level: what else the process does has to fit into the same memory."""
+        self._arena = None
+        release_workspaces()
+        release_scratch()
+        release_free_memory()
+
     def _always_exhaustive(self) -> bool:
         return self._space.detection is Detection.LEVELS
 
@@ -190,6 +199,8 @@ class LevelMaker:
         disk.check_partitions(plan.partitions)
         if self._executor.shares_memory and self._budget.fits(plan.expected_spill) and not _begun(disk, plan):
             if self._arena is None:
+                # Threads that have nothing to do at this level would keep buffers of the size that spilling takes.
+                release_workspaces()
                 self._arena = np.empty(self._budget.memory_spill_keys, dtype=np.uint64)
             return MemorySpills(self._arena.size, disk, self._arena)
         self._arena = None

@@ -124,6 +124,8 @@ class _EarlierStates:
             if int(self._block[-1]) >> self._mask_bits > last:
                 # The next window may lie in this block too.
                 return
+            # Not to be held while the next chunk is decoded.
+            self._block = None
             self._block = next(self._blocks, None)
 
 

@@ -18,7 +18,7 @@ from pipeline.spaces.contract import StateSpace
 from storage.errors import CorruptSpill
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
-from storage.keys.spill_file import Receipt
+from storage.keys.spill_file import REMEDY, Receipt
 from storage.keys.spills import Spills
 from storage.manifest import PartitionRecord
 
@@ -121,8 +121,6 @@ def _checked(work: WorkingLevel, task: ExpandTask, receipt: Receipt | None) -> C
         if counters.keys != task.stop - task.start:
             raise ValueError(f"it is of {counters.keys} keys")
     except ValueError as error:
-        raise CorruptSpill(
-            f"the spill file of task {task.number} of level {work.depth} is of another task ({work.path})",
-            "remove that directory and resume the job",
-        ) from error
+        path = work.spills().path_of(task.number)
+        raise CorruptSpill(f"the spill file {path} is of another task ({error})", REMEDY, path) from error
     return replace(counters, stored=0)

@@ -154,19 +154,36 @@ def make_plan(space: StateSpace, frontier: Level, budget: Budget, exhaustive: bo
     if keys <= SMALLEST_PARTITION // space.max_neighbours:
         return LevelPlan(tasks, (), exhaustive, keys * space.max_neighbours)
     neighbours, sampled = _sample(space, frontier, exhaustive)
-    generated = neighbours.size / sampled * keys
-    expected = int(generated * min(1.0, 1.25 * repetition)) + 1
-    # Spills that stay in memory are merged where they are, whatever the size of a partition.
-    by_memory = 0.0 if budget.fits(expected) else expected / (PARTITION_FILL * budget.buffer_keys)
-    by_workers = min(2 * budget.workers, expected / SMALLEST_PARTITION)
-    by_workers = max(by_workers, min(4 * budget.workers, expected / (8 * SMALLEST_PARTITION)))
-    partitions = max(1, ceil(by_memory), round(by_workers))
+    expected = expected_spill(neighbours.size / sampled * keys, repetition)
+    partitions = partitions_for(expected, budget)
     neighbours.sort()
     states = neighbours[: join_duplicates(neighbours, space.layout.mask_bits)]
     places = np.arange(1, partitions) * states.size // partitions
     mask = (1 << space.layout.mask_bits) - 1
     splitters = sorted({key & ~mask for key in states[places].tolist()}) if states.size else []
     return LevelPlan(tasks, tuple(splitters), exhaustive, expected)
+
+
+def expected_spill(generated: float, repetition: float) -> int:
+    """Keys that the expand pass is expected to spill.
+
+    Parameters
+    ----------
+    generated : float
+        Neighbours.
+    repetition : float
+        Keys spilled for each of them at the level before.
+    """
+    return int(generated * min(1.0, 1.25 * repetition)) + 1
+
+
+def partitions_for(expected: int, budget: Budget) -> int:
+    """Partitions of a level for which the expand pass spills so many keys."""
+    # Spills that stay in memory are merged where they are, whatever the size of a partition.
+    by_memory = 0.0 if budget.fits(expected) else expected / (PARTITION_FILL * budget.buffer_keys)
+    by_workers = min(2 * budget.workers, expected / SMALLEST_PARTITION)
+    by_workers = max(by_workers, min(4 * budget.workers, expected / (8 * SMALLEST_PARTITION)))
+    return max(1, ceil(by_memory), round(by_workers))
 
 
 def _tasks(frontier: Level, budget: Budget) -> tuple[ExpandTask, ...]:

@@ -96,6 +96,8 @@ class StateSpace(ABC):
         Whether every edge joins an even and an odd depth.
     max_neighbours : int
         Most neighbours :meth:`expand` writes for one key.
+    undirected : bool
+        Whether every move can be undone.
     """
 
     name: ClassVar[str]
@@ -105,6 +107,7 @@ class StateSpace(ABC):
     detection: Detection
     bipartite: bool
     max_neighbours: int
+    undirected: bool = True
 
     @abstractmethod
     def roots(self) -> Keys:
@@ -157,9 +160,17 @@ class StateSpace(ABC):
     def neighbours(self, state: State) -> list[State]:
         """States one legal move away, in the notation of ``state`` (not canonical), in ascending order."""
 
-    def move_names(self, state: State) -> list[str] | None:
-        """Names of the moves to :meth:`neighbours`, in their order; None where moves have no names."""
+    def moves(self, state: State) -> list[tuple[str, State]]:
+        """:meth:`neighbours`, each with the name of the move that leads there (the neighbour itself by default)."""
+        return [(self.format(neighbour), neighbour) for neighbour in self.neighbours(state)]
+
+    def lower_bounds(self, keys: Keys) -> NDArray[np.uint8] | None:
+        """For each key a number of moves that it is at least away from all roots; None if nothing is known."""
         return None
+
+    def symmetries(self, state: State) -> list[State]:
+        """States that are as far from the roots as a state because they look alike, itself among them."""
+        return [state]
 
     @abstractmethod
     def parse(self, text: str) -> State:

@@ -7,15 +7,40 @@ from pathlib import Path
 
 import google_crc32c
 
-from storage.attributes import ArrayDocument, checked
+from storage.attributes import CODEC, ArrayDocument, checked
 from storage.files.reading import read_file, refuse_links
-from storage.files.sealed import read_document
+from storage.files.sealed import Document, read_document
 from storage.manifest import PartitionRecord
 
 CHECKSUM_BYTES = 4
 LARGEST_CHUNK_KEYS = 1 << 20
 # No frame of so many keys is larger, whatever they are: ten bytes and four planes for each, and headers.
 LARGEST_CHUNK_BYTES = LARGEST_CHUNK_KEYS * 16
+
+
+def array_document(keys: int, chunk_keys: int, field_bits: int, attributes: Document) -> Document:
+    """The metadata of an array of ascending keys, as Zarr writes them.
+
+    Parameters
+    ----------
+    keys, chunk_keys : int
+        Of the array, and of each of its chunks.
+    field_bits : int
+        For the codec.
+    attributes : dict
+    """
+    return {
+        "shape": [keys],
+        "data_type": "uint64",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [chunk_keys]}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": 0,
+        "codecs": [{"name": CODEC, "configuration": {"field_bits": field_bits}}, {"name": "crc32c"}],
+        "attributes": attributes,
+        "zarr_format": 3,
+        "node_type": "array",
+        "storage_transformers": [],
+    }
 
 
 def chunk_path(array: Path, chunk: int) -> Path:

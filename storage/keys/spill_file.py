@@ -82,7 +82,7 @@ class DiskPiece(Piece):
                 raise ValueError(f"it holds {found} keys where its index says {self.keys}")
         except ValueError as error:
             raise CorruptSpill(
-                f"the spill file {self.path} is damaged at byte {self._offset} ({error})", REMEDY
+                f"the spill file {self.path} is damaged at byte {self._offset} ({error})", REMEDY, self.path
             ) from error
 
 

@@ -63,6 +63,29 @@ def test_exhaustive(run):
     assert lines[8].split() == ["n", "shapes", "stuck", "nodes", "seconds"]
 
 
+def test_depths(run, fails):
+    document = json.loads(run("census", "--n", "5", "--depths", "--json").stdout)
+    assert document.pop("seconds") >= 0
+    assert document == {
+        "n": 5,
+        "shapes": 22,
+        "stuck": 0,
+        "locked": 0,
+        "reachable": 22,
+        "locked_shapes": [],
+        "delayed": 0,
+        "depths": [0, 1, 2, 3, 4],
+        "states": [1, 2, 8, 7, 4],
+        "nodes": 4,
+        "complete": True,
+    }
+    lines = run("census", "--n", "5", "--depths").stdout.splitlines()
+    assert lines[0].split() == ["depth", "states"]
+    assert [line.split() for line in lines[5:7]] == [["4", "4"], ["total", "22"]]
+    assert lines[8].split() == ["n", "shapes", "stuck", "delayed", "locked", "reachable", "nodes", "seconds"]
+    assert "--depths" in fails(2, "census", "--n", "5", "--depths", "--exhaustive")
+
+
 def test_static(run):
     document = json.loads(run("census", "--n", "5", "--exhaustive", "--collision", "static", "--json").stdout)
     assert (document["shapes"], "stuck" in document) == (22, False)

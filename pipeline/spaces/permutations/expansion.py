@@ -5,16 +5,16 @@ Every key has as many neighbours as there are moves, whatever they lead to.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from pipeline.spaces.permutations.ranking import decode_sets, decode_word, rank_of_sets, rank_of_word
+from storage.compiler.kernel import kernel
 
 # Keys with the same leading digits that are worked on together.
 BLOCK = 1024
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def expand_by_tables(keys, out, moves, radices, digits, states, offsets, multipliers, last):
     """Neighbours by the tables of :class:`~pipeline.spaces.permutations.stages.Stages`.
 
@@ -69,7 +69,7 @@ def expand_by_tables(keys, out, moves, radices, digits, states, offsets, multipl
     return count, written
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def expand_by_sifting(keys, out, moves, points, orbits, starts, transversals, inverses, index):
     """Neighbours by the factors of an element, for groups whose tables would be too large.
 
@@ -122,7 +122,7 @@ def expand_by_sifting(keys, out, moves, points, orbits, starts, transversals, in
     return count, written
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def expand_words(keys, out, moves, classes, binomials):
     """Neighbours of words.
 
@@ -154,7 +154,7 @@ def expand_words(keys, out, moves, classes, binomials):
     return count, written
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def expand_short_words(keys, out, tables, classes, binomials):
     """Neighbours of words of at most 64 places.
 

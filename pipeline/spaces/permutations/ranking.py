@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from pipeline.spaces.permutations.words import FILLER
+from storage.compiler.kernel import kernel
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def _choices(left, chosen, binomials):
     """``C(left, chosen)``, which may lie behind the end of the table."""
     if chosen == left:
@@ -16,7 +16,7 @@ def _choices(left, chosen, binomials):
     return binomials[left - 1, chosen - 1] + binomials[left - 1, chosen]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def rank_of_word(word, classes, binomials):
     """Rank of a word.
 
@@ -50,7 +50,7 @@ def rank_of_word(word, classes, binomials):
     return rank
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def _split(rank, parts, classes, binomials):
     """The digits of a rank, one for each letter."""
     for number in range(classes.shape[0] - 1, -1, -1):
@@ -60,7 +60,7 @@ def _split(rank, parts, classes, binomials):
         rank = rest
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def decode_word(rank, word, parts, classes, binomials):
     """Write the word with a given rank to ``word``; the inverse of :func:`rank_of_word`.
 
@@ -83,7 +83,7 @@ def decode_word(rank, word, parts, classes, binomials):
                 break
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def _bit_count(bits):
     """Set bits of a 64-bit integer, in the form that compilers turn into one instruction where there is one."""
     bits = bits - ((bits >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -92,14 +92,14 @@ def _bit_count(bits):
     return (bits * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def _orbit(classes, number):
     """The places of a letter's orbit as a set."""
     size = np.uint64(classes[number, 1] - classes[number, 0])
     return (np.uint64(0xFFFFFFFFFFFFFFFF) >> (np.uint64(64) - size)) << np.uint64(classes[number, 0])
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def rank_of_sets(sets, classes, binomials):
     """Rank of a word whose letters are given as sets of places, one bit a place; at most 64 places."""
     rank = np.int64(0)
@@ -119,7 +119,7 @@ def rank_of_sets(sets, classes, binomials):
     return rank
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def decode_sets(rank, sets, parts, classes, binomials):
     """Write the letters of a word as sets of places to ``sets``; the inverse of :func:`rank_of_sets`."""
     _split(rank, parts, classes, binomials)

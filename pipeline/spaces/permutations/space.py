@@ -88,10 +88,6 @@ class Permutation(StateSpace):
             names.setdefault(tuple(state[list(images)].tolist()), []).append(name)
         return [(" = ".join(names[letters]), np.array(letters, dtype=np.uint8)) for letters in sorted(names)]
 
-    def move_names(self, state: State) -> list[str]:
-        """Names of the moves to :meth:`neighbours`, in their order."""
-        return [name for name, _ in self.moves(state)]
-
     def neighbours(self, state: State) -> list[State]:
         return [neighbour for _, neighbour in self.moves(state)]
 

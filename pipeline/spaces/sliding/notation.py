@@ -153,3 +153,13 @@ def is_reachable(cells: State, rows: int, cols: int, root_blank: int) -> bool:
 
 def _blank_of(cells: State) -> int:
     return int(np.flatnonzero(cells == BLANK)[0])
+
+
+def move_name(before: State, after: State, cols: int) -> str:
+    """The tile that moves between two neighbouring positions, and its direction, such as ``7 left``."""
+    start, end = _blank_of(after), _blank_of(before)
+    directions = {-cols: "up", cols: "down", -1: "left", 1: "right"}
+    # On a board of one column, up and down are the neighbours.
+    step = end - start
+    direction = ("up" if step < 0 else "down") if cols == 1 else directions[step]
+    return f"{int(before[start])} {direction}"

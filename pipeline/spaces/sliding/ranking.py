@@ -46,6 +46,19 @@ def rank_weights(tiles: int) -> np.ndarray:
     return weights
 
 
+def reciprocals(weights: np.ndarray) -> np.ndarray:
+    """Reciprocals of the positive place values.
+
+    Returns
+    -------
+    ndarray of float64, shape (16,)
+        0 where the place value is 0.
+    """
+    inverse = np.zeros(weights.size)
+    np.divide(1.0, weights, out=inverse, where=weights > 0)
+    return inverse
+
+
 def rank_of(order: list[int], weights: np.ndarray) -> int:
     """Rank of an order of the tiles 0, 1, ... (its parity left out)."""
     return sum(

@@ -9,6 +9,7 @@ from importlib import resources
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from pipeline.spaces.contract import Detection, Expansion, KeyLayout, Keys, Reference, State, StateSpace
@@ -86,7 +87,7 @@ class Sliding(StateSpace):
     parameters: SlidingParameters
 
     def __init__(self, /, **parameters: Any) -> None:
-        from pipeline.spaces.sliding.ranking import rank_weights
+        from pipeline.spaces.sliding.ranking import rank_weights, reciprocals
 
         self.parameters = validated(SlidingParameters, parameters)
         self._rows, self._cols, self._blank = self.parameters.rows, self.parameters.cols, self.parameters.blank
@@ -94,8 +95,7 @@ class Sliding(StateSpace):
         self._symmetric = self._rows == self._cols == 4 and self._blank // 4 == self._blank % 4
         self._weights = rank_weights(self._tiles)
         self._largest_rank = max(math.factorial(self._tiles) // 2, 1) - 1
-        self._inverse = np.zeros(self._weights.size)
-        np.divide(1.0, self._weights, out=self._inverse, where=self._weights > 0)
+        self._inverse = reciprocals(self._weights)
 
     def _root(self) -> State:
         cells = list(range(1, self._tiles + 1))
@@ -176,6 +176,21 @@ class Sliding(StateSpace):
 
     def neighbours(self, state: State) -> list[State]:
         return notation.neighbours(state, self._rows, self._cols)
+
+    def moves(self, state: State) -> list[tuple[str, State]]:
+        """Neighbours, each with the tile that moves and where it goes, such as ``7 left``."""
+        return [(notation.move_name(state, after, self._cols), after) for after in self.neighbours(state)]
+
+    def lower_bounds(self, keys: Keys) -> NDArray[np.uint8]:
+        from pipeline.spaces.sliding.distance import lower_bounds
+
+        return lower_bounds(keys, self._rows, self._cols, self._blank)
+
+    def symmetries(self, state: State) -> list[State]:
+        if self._rows != self._cols or self._blank // self._cols != self._blank % self._cols:
+            return [state]
+        mirrored = self._transposed(state)
+        return [state] if np.array_equal(mirrored, state) else [state, mirrored]
 
     def parse(self, text: str) -> State:
         return notation.parse(text, self._rows, self._cols)

@@ -135,6 +135,10 @@ class Snake(StateSpace):
     def neighbours(self, state: State) -> list[State]:
         return notation.neighbours(state, swept=self.parameters.collision == "swept")
 
+    def moves(self, state: State) -> list[tuple[str, State]]:
+        """Neighbours, each with the joint that turns and how, such as ``joint 3 left``."""
+        return [(notation.move_name(state, after), after) for after in self.neighbours(state)]
+
     def parse(self, text: str) -> State:
         return notation.parse(text)
 
