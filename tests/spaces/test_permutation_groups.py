@@ -209,5 +209,7 @@ def test_keys_and_states_of_others_are_refused() -> None:
         space.key_of(odd)
     with pytest.raises(InvalidInput, match="is the key of no arrangement"):
         space.state_of(factorial(7) // 2)
+    with pytest.raises(InvalidInput, match="is the key of no arrangement"):
+        expanded(space, [0, factorial(7) // 2], exhaustive=True)
     with pytest.raises(InvalidInput, match="are not those of the start"):
         space.key_of(np.zeros(7, dtype=np.uint8))

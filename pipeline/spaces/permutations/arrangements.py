@@ -130,6 +130,7 @@ class Permutations(Arrangements):
     def expand(self, keys: Keys, out: Keys) -> tuple[int, int]:
         from pipeline.spaces.permutations import expansion
 
+        _check_largest(keys, self._chain.order)
         if not self._chain.levels:
             # One state, to which all moves lead.
             consumed = min(keys.size, out.size // len(self._moves))
@@ -151,8 +152,7 @@ class Permutations(Arrangements):
         return rank
 
     def state_of(self, key: int) -> State:
-        if key >= self._chain.order:
-            raise InvalidInput(f"{key} is the key of no arrangement; they are less than {self._chain.order}")
+        _check_largest(np.array([key], dtype=np.uint64), self._chain.order)
         element = self._chain.elements(np.array([key], dtype=np.int64))
         state = self._start.copy()
         state[self._places] = self._start[self._places[inverses_of(element)[0]]]
@@ -219,6 +219,7 @@ class Words(Arrangements):
     def expand(self, keys: Keys, out: Keys) -> tuple[int, int]:
         from pipeline.spaces.permutations import expansion
 
+        _check_largest(keys, self._words)
         if self._start.size <= SHORT_WORD:
             consumed, written = expansion.expand_short_words(keys, out, self._tables, self._classes, self._binomials)
         else:
@@ -242,14 +243,19 @@ class Words(Arrangements):
     def state_of(self, key: int) -> State:
         from pipeline.spaces.permutations.ranking import decode_word
 
-        if key >= self._words:
-            raise InvalidInput(f"{key} is the key of no word; they are less than {self._words}")
+        _check_largest(np.array([key], dtype=np.uint64), self._words)
         word = np.empty(self._start.size, dtype=np.uint8)
         decode_word(key, word, np.empty(len(self._classes), dtype=np.int64), self._classes, self._binomials)
         word = np.where(word == FILLER, self._filler, word)
         state = np.empty_like(word)
         state[self._order] = word
         return state
+
+
+def _check_largest(keys: Keys, count: int) -> None:
+    """Make sure that ascending keys are less than ``count``; the kernels' tables end there."""
+    if keys.size and int(keys[-1]) >= count:
+        raise InvalidInput(f"{int(keys[-1])} is the key of no arrangement; they are less than {count}")
 
 
 def orbits_of(moves: Elements) -> list[list[int]]:
