@@ -13,8 +13,7 @@ from pipeline.estimate.speed import LevelSize, Speed
 from pipeline.estimate.trial import Measured
 from pipeline.level.forecast import metadata_bytes
 from pipeline.level.plan import expected_spill, partitions_for
-from pipeline.running.memory import CODED_BYTES, KEY_BYTES, Budget, worker_bytes
-from pipeline.running.tuning import DEFAULT
+from pipeline.running.memory import KEY_BYTES, Budget, worker_bytes
 from pipeline.spaces.contract import Detection, StateSpace
 from storage.errors import InvalidInput
 from storage.keys.partition import CHUNK_KEYS
@@ -198,7 +197,8 @@ class Estimate:
         budget = self.budget
         chunk = CHUNK_KEYS * KEY_BYTES
         most = max(level.keys for level in self.levels)
-        each = min(worker_bytes(DEFAULT, 1, CODED_BYTES), 2 * chunk) if most > CHUNK_KEYS else 0
+        part = worker_bytes(budget.tuning, budget.earlier_levels, budget.coded_bytes)
+        each = min(part, 2 * chunk) if most > CHUNK_KEYS else 0
         buffer = budget.memory_buffer_keys if self.first_spill_on_disk() is None else budget.buffer_keys
         held = max(level.memory_keys for level in self.levels)
         working = budget.workers * (each + min(buffer, most) * KEY_BYTES)

@@ -31,6 +31,11 @@ from storage.keys.gaps import release_scratch
 from storage.keys.spills import DiskSpills, MemorySpills, SelectedSpills, Spills
 from storage.manifest import Manifest
 
+# Smaller levels say little of what a key takes in a file, and their chunks are small.
+TELLING_KEYS = 1 << 17
+# The next level may take more.
+ALLOWANCE = 1.1
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -133,6 +138,7 @@ class LevelMaker:
         selection: Selection | None,
     ) -> Manifest:
         started = time.monotonic()
+        self._adapt_budget(frontier.manifest)
         plan = self._plan(work, frontier, exhaustive, selection)
         spills = self.spills(work, plan, selection)
         buffer_keys = self._buffer_keys(spills)
@@ -205,6 +211,24 @@ class LevelMaker:
             return MemorySpills(self._arena.size, disk, self._arena)
         self._arena = None
         return disk
+
+    def _adapt_budget(self, frontier: Manifest) -> None:
+        """Give the workers more for coding if the keys of the frontier take more bytes than is usual.
+
+        Raises
+        ------
+        OutOfBudget
+            If not even one worker fits then.
+        """
+        if frontier.keys < TELLING_KEYS:
+            return
+        workers = self._budget.workers
+        self._budget = self._budget.for_keys_of(ALLOWANCE * frontier.bytes / frontier.keys)
+        if self._budget.workers < workers:
+            self._observer.message(
+                f"{self._budget.workers} of {workers} workers: the keys are sparse, and take more memory"
+            )
+            self._executor.limit(self._budget.workers)
 
     def _buffer_keys(self, spills: Spills) -> int:
         return self._budget.memory_buffer_keys if isinstance(spills, MemorySpills) else self._budget.buffer_keys

@@ -186,6 +186,18 @@ class StateSpace(ABC):
     def format(self, state: State) -> str:
         """Write a state on one line, as :meth:`parse` reads it."""
 
+    def format_keys(self, keys: Keys) -> bytes:
+        """Lines, one for each key, as :meth:`format` writes its state, each with its end.
+
+        A space may do it faster; this is right for all.
+
+        Raises
+        ------
+        InvalidInput
+            If no state has one of the keys.
+        """
+        return "".join(f"{self.format(self.state_of(key))}\n" for key in keys.tolist()).encode()
+
     @abstractmethod
     def draw_text(self, state: State) -> str:
         """Picture of a state in characters, without a final newline."""

@@ -198,6 +198,20 @@ class Sliding(StateSpace):
     def format(self, state: State) -> str:
         return notation.format_board(state, self._cols)
 
+    def format_keys(self, keys: Keys) -> bytes:
+        from pipeline.spaces.sliding.expansion import parity_bits
+        from pipeline.spaces.sliding.lines import line_length, write_lines
+        from pipeline.spaces.sliding.ranking import BLANK_SHIFT, RANK_SHIFT
+
+        blanks = (keys >> np.uint64(BLANK_SHIFT)) & np.uint64(15)
+        wrong = np.flatnonzero((blanks > self._tiles) | (keys >> np.uint64(RANK_SHIFT) > self._largest_rank))
+        if wrong.size:
+            self.state_of(int(keys[wrong[0]]))
+        lines = np.empty((keys.size, line_length(self._tiles + 1)), dtype=np.uint8)
+        parities = np.uint64(parity_bits(self._rows, self._cols, self._blank))
+        write_lines(keys, self._rows, self._cols, self._blank, self._weights, self._inverse, parities, lines)
+        return lines.tobytes()
+
     def draw_text(self, state: State) -> str:
         from pipeline.spaces.sliding.drawing import draw_text
 
