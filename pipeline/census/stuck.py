@@ -211,9 +211,9 @@ def _advance(walk, window, blocked_points, floor, depth, stop):
         if fits and bent:
             turn = straightening_turn(digit)
             if radius == SMALL_RADIUS:
-                mark_near(blocking, depth, turn, xs, ys, centre, bitmaps, near, left, blocking[0])
+                mark_near(blocking, depth, turn, xs, ys, centre, bitmaps, near, left + 1, blocking[0])
             else:
-                mark_any(blocking, depth, turn, xs, ys, centre, starts, points, near, left)
+                mark_any(blocking, depth, turn, xs, ys, centre, starts, points, near, left + 1)
             if not is_blocking(blocking, depth, x, y, radius):
                 open_joints[vertex, count] = depth
                 fits = left > 0 and takes_in(
