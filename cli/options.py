@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from cli.sizes import Size
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 JOBS_DIRECTORY = Path("jobs")
@@ -103,6 +105,11 @@ def output_option(help_text: str) -> Callable[[Function], Function]:
     return click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help=help_text)
 
 
+def work_dir_option(help_text: str) -> Callable[[Function], Function]:
+    """``--work-dir DIRECTORY``."""
+    return click.option("--work-dir", type=click.Path(path_type=Path), metavar="DIRECTORY", help=help_text)
+
+
 def notes_options(function: Function) -> Function:
     """``-v`` and ``-q``."""
     function = click.option("-q", "--quiet", is_flag=True, help="Say nothing on standard error but errors.")(function)
@@ -135,6 +142,11 @@ def workers_option(function: Function) -> Function:
         metavar="COUNT",
         help="Tasks at a time; one for each processor unless given.",
     )(function)
+
+
+def memory_option(help_text: str) -> Callable[[Function], Function]:
+    """``--memory SIZE``."""
+    return click.option("--memory", type=Size(of_memory=True), metavar="SIZE", help=help_text)
 
 
 def tls_options(function: Function) -> Function:

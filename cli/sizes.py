@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from storage.errors import InvalidInput
+from storage.sizes import parse_size
+
 if TYPE_CHECKING:
     IntegerType = click.ParamType[int]
     FloatType = click.ParamType[float]
@@ -19,26 +22,33 @@ MOST_SECONDS = 30 * 86400.0
 
 
 class Size(IntegerType):
-    """Bytes, such as ``2GiB``, ``500MB``, ``1.5G`` or ``1073741824``."""
+    """Bytes, such as ``2GiB``, ``500MB``, ``1.5G`` or ``1073741824``.
+
+    Parameters
+    ----------
+    of_memory : bool
+        Take ``50%``, of the memory that this process may use, too.
+    """
 
     name = "size"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int) and not isinstance(value, bool):
-            size = value
-        else:
-            from dask.utils import parse_bytes
+    def __init__(self, of_memory: bool = False) -> None:
+        self._of_memory = of_memory
 
-            text = str(value).strip()
-            try:
-                if not text[:1].isdigit() and text[:1] != ".":
-                    raise ValueError
-                size = parse_bytes(text)
-            except (ValueError, OverflowError):
-                self.fail(f"{value!r} is not a size; write 2GiB, 500MB or a number of bytes", param, ctx)
-        if not 0 < size < 1 << 63:
-            self.fail(f"{value!r} is not a size that memory or a disk can have", param, ctx)
-        return size
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            return parse_size(value, self._whole(str(value)))
+        except InvalidInput as error:
+            self.fail(str(error), param, ctx)
+
+    def _whole(self, text: str) -> int | None:
+        if not self._of_memory:
+            return None
+        if "%" not in text:
+            return 0
+        from pipeline.running.memory import available_memory
+
+        return available_memory()
 
 
 class Duration(FloatType):

@@ -16,6 +16,7 @@ from cli.options import (
     JobDirectory,
     jobs_directory_option,
     json_option,
+    memory_option,
     notes_options,
     parameter_option,
     progress_option,
@@ -23,6 +24,7 @@ from cli.options import (
     scheduler_options,
     start_again_options,
     tls_options,
+    work_dir_option,
 )
 from cli.puzzles import searched_space
 from cli.resuming import Stop, command_given, command_to_continue, one_of, stopping
@@ -48,12 +50,7 @@ if TYPE_CHECKING:
     help="Directory of the job; a directory in the jobs directory, named after the search, unless given.",
 )
 @start_again_options
-@click.option(
-    "--memory",
-    type=Size(),
-    metavar="SIZE",
-    help="Memory for the whole process, such as 2GiB; half of all unless given.",
-)
+@memory_option("Memory for the whole process, such as 2GiB or 50%; half of all unless given.")
 @scheduler_options
 @tls_options
 @click.option(
@@ -75,6 +72,7 @@ if TYPE_CHECKING:
     metavar="TIME",
     help="Stop at the next safe point after this time, such as 2h or 1:30:00, with exit code 124.",
 )
+@work_dir_option("Where levels are made, such as a faster disk; in the job unless given.")
 @click.option("--force", is_flag=True, help="Begin levels that are not expected to fit on the disk.")
 @json_option("Print the table as JSON.")
 @progress_option
