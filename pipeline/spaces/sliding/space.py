@@ -132,7 +132,8 @@ class Sliding(StateSpace):
 
         return int(count_positions(keys))
 
-    def key_of(self, state: State) -> int:
+    def key_of(self, state: State | str) -> int:
+        state = self.as_state(state)
         from pipeline.spaces.sliding.ranking import BLANK_SHIFT, RANK_SHIFT, SYMMETRIC_SHIFT, rank_of
 
         if len(state) != self._tiles + 1:
@@ -176,11 +177,13 @@ class Sliding(StateSpace):
         tiles.insert(blank, 0)
         return np.array(tiles, dtype=np.uint8)
 
-    def neighbours(self, state: State) -> list[State]:
+    def neighbours(self, state: State | str) -> list[State]:
+        state = self.as_state(state)
         return notation.neighbours(state, self._rows, self._cols)
 
-    def moves(self, state: State) -> list[tuple[str, State]]:
+    def moves(self, state: State | str) -> list[tuple[str, State]]:
         """Neighbours, each with the tile that moves and where it goes, such as ``7 left``."""
+        state = self.as_state(state)
         return [(notation.move_name(state, after, self._cols), after) for after in self.neighbours(state)]
 
     def lower_bounds(self, keys: Keys) -> NDArray[np.uint8]:
@@ -197,7 +200,8 @@ class Sliding(StateSpace):
     def parse(self, text: str) -> State:
         return notation.parse(text, self._rows, self._cols)
 
-    def format(self, state: State) -> str:
+    def format(self, state: State | str) -> str:
+        state = self.as_state(state)
         return notation.format_board(state, self._cols)
 
     def format_keys(self, keys: Keys) -> bytes:
