@@ -56,17 +56,13 @@ def command(
     """
     check_output(save)
     with stopping(is_fancy(sys.stderr)) as stop:
-        from pipeline.bench.cases import CASES, QUICK, STANDARD
+        from pipeline.bench.cases import QUICK, STANDARD, case_of
         from pipeline.bench.results import ratios, read_result
         from pipeline.bench.suite import Suite
         from pipeline.running.executors import Stopped
-        from storage.errors import InvalidInput
 
         before = read_result(against) if against is not None else None
-        for name in names:
-            if name not in CASES:
-                raise InvalidInput(f"there is no case {name!r}", f"choose from {', '.join(CASES)}")
-        cases = tuple(CASES[name] for name in names) or (QUICK if quick else STANDARD)
+        cases = tuple(case_of(name) for name in names) or (QUICK if quick else STANDARD)
         tell = (lambda text: None) if quiet else note
         suite = Suite(PROGRAM, cases, jobs_dir if jobs_dir.is_dir() else None, workers, tell)
         stop.tell(suite.stop)

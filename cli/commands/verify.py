@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.jobs import job_path, open_job
-from cli.options import job_argument, json_option, work_dir_option
-from cli.sizes import Size
+from cli.options import job_argument, json_option, memory_option, work_dir_option
 from cli.streams import note, print_json
 from storage.errors import CorruptJob, InvalidInput, JobError, PipelineError
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     help="The level for --deep; the last one with states unless given.",
 )
 @click.option("--repair", is_flag=True, help="Make again what is damaged, from the level before it.")
-@click.option("--memory", type=Size(), metavar="SIZE", help="Memory for --deep and --repair; half of all unless given.")
+@memory_option("Memory for the whole process with --deep or --repair, such as 2GiB or 50%; half of all unless given.")
 @work_dir_option("Where --deep makes the level; beside the job unless given.")
 @json_option("Print a JSON document.")
 @click.pass_context

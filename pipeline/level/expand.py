@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.level.duplicates import join_duplicates
+from pipeline.level.sort import sort_keys
 from pipeline.level.workspace import workspace
 from pipeline.running.counters import Counters
 from pipeline.spaces.contract import StateSpace
@@ -89,7 +90,7 @@ def expand(
         """Sort and join what is in the buffer, spill it unless more room will help; returns what stays in it."""
         nonlocal limit
         part = buffer[:filled]
-        part.sort()
+        sort_keys(part)
         kept = int(join_duplicates(part, mask_bits))
         if not last:
             if kept <= limit // 2:

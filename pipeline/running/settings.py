@@ -50,8 +50,8 @@ class Settings:
     keep : {"all", "frontier"}
         Levels whose arrays stay on disk: all, or those that the search still needs.
     max_disk : int or str, optional
-        Quota of the job's directory in bytes, or as text, spills included; all that the disk has unless given. Kept
-        as a number of bytes.
+        Quota of the job's directory in bytes, or as text, spills included; all that the disk has unless given. Kept as
+        a number of bytes.
     force : bool
         Begin levels that are not expected to fit on the disk or into the quota.
     tls : Tls

@@ -2,7 +2,8 @@
 
 Metadata and chunks are written and read directly, in the bytes that Zarr would write (tests compare them): a level
 moves gigabytes, handing every chunk to Zarr's event loop and back takes a third of the time, and importing Zarr takes a
-fifth of a second."""
+fifth of a second.
+"""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.spaces.contract import Detection, Expansion, KeyLayout, Keys, Reference, State, StateSpace
-from pipeline.spaces.permutations.arrangements import Arrangements, Permutations, Words
+from pipeline.spaces.contract import Detection, Expansion, KeyLayout, Keys, Places, Reference, State, StateSpace
+from pipeline.spaces.permutations.arrangements import arrangements_of
 from pipeline.spaces.permutations.notation import Notation
 from pipeline.spaces.permutations.parameters import PermutationParameters, read_parameters
 
@@ -60,13 +60,13 @@ class Permutation(StateSpace):
         self.generators = puzzle.generators
         self._notation = Notation(puzzle.letters)
         moves = np.array(self.generators.images, dtype=np.uint8).reshape(-1, self.generators.points)
-        kind = Permutations if self._notation.distinct else Words
-        self._arrangements: Arrangements = kind(moves, self._notation.start)
+        self._arrangements = arrangements_of(moves, self._notation.start)
         self.undirected = self.generators.closed
         self.bipartite = self.undirected and self._arrangements.bipartite
         self.max_neighbours = max(len(moves), 1)
         self.size = self._arrangements.size
         self.key_count = self._arrangements.key_count
+        self.places = Places(self.key_count) if self.key_count is not None else None
 
     def roots(self) -> Keys:
         return np.array([self.key_of(self._notation.start)], dtype=np.uint64)
