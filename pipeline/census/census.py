@@ -40,7 +40,8 @@ from pipeline.running.provenance import provenance
 from pipeline.running.settings import Tls
 from pipeline.running.stoppable import StoppableRun
 from storage.errors import InvalidInput, JobError, Mismatch
-from storage.journal import UNTAGGED_VERSION, EntryWriter, Journal
+from storage.files.lines import EntryWriter
+from storage.journal import UNTAGGED_VERSION, Journal
 
 EXHAUSTIVE_LARGEST = 33
 SHAPES_OF_A_TASK = 500
