@@ -101,9 +101,10 @@ def collect(
     buffer = np.empty(TAKEN_KEYS, dtype=np.uint64)
     writer: PartitionWriter | None = None
     try:
-        most = tables.join(first, end)
+        # It decides how the array is cut, and may be exceeded.
+        most = max(1, tables.count(first, end))
         low, high = tables.keys_of(first, end)
-        for level in earlier if most else ():
+        for level in earlier:
             for block in level.read_range(low, high):
                 tables.clear(block)
                 # Not to be held while the next chunk is decoded.
