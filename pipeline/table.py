@@ -104,8 +104,7 @@ class Table:
     def _csv(self) -> str:
         text = io.StringIO()
         columns = self.columns()
-        if self.unfinished_note:
-            text.write(f"# {self.unfinished_note}\n")
+        # No comment says that it is unfinished: programs that read CSV would take that for the head of the columns.
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows(zip(*columns.values(), strict=True))

@@ -11,6 +11,7 @@ import click
 from cli.config import config_option
 from cli.failures import Ended
 from cli.options import (
+    JobDirectory,
     json_option,
     notes_options,
     progress_option,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--job",
-    type=click.Path(path_type=Path),
+    type=JobDirectory(),
     metavar="PATH",
     help="Directory to keep what is finished, so that the census can be resumed; nothing is kept unless given.",
 )

@@ -11,10 +11,17 @@ import click
 from cli.config import config_option
 from cli.failures import Ended
 from cli.jobs import open_job
-from cli.options import jobs_directory_option, json_option, parameter_option, puzzle_option, workers_option
+from cli.options import (
+    jobs_directory_option,
+    json_option,
+    memory_option,
+    parameter_option,
+    puzzle_option,
+    workers_option,
+)
 from cli.puzzles import rank, searched_space
 from cli.resuming import stopping
-from cli.sizes import Size, duration
+from cli.sizes import duration
 from cli.streams import is_fancy, note, print_json
 from storage.errors import InvalidInput
 from storage.sizes import size
@@ -39,12 +46,7 @@ BUSY = 0.7
 @click.option("--n", type=int, metavar="N", help="Length of the snake; for other puzzles the last depth to search.")
 @click.option("--max-depth", type=int, metavar="DEPTH", help="Last depth to search; to the end unless given.")
 @jobs_directory_option
-@click.option(
-    "--memory",
-    type=Size(),
-    metavar="SIZE",
-    help="Memory for the whole process, such as 2GiB; half of all unless given.",
-)
+@memory_option("Memory for the whole process, such as 2GiB or 50%; half of all unless given.")
 @workers_option
 @json_option("Print the estimate as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing on standard error but errors.")

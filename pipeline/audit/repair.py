@@ -19,7 +19,7 @@ from storage.errors import CorruptJob
 from storage.files.durable import make_directories, remove, remove_orphans
 from storage.files.reading import DAMAGED, remove_links
 from storage.files.refusals import writing
-from storage.jobs.job import LEVEL_NAME, LEVELS, WORK, Job
+from storage.jobs.job import LEVEL_NAME, LEVELS, REPAIR, WORK, Job
 from storage.jobs.ledger import ESSENTIAL, summary_of
 from storage.jobs.level import Level
 from storage.jobs.restoring import replace_level, replace_partition, restore_ledger, restore_work
@@ -27,8 +27,6 @@ from storage.jobs.working import WorkingLevel
 from storage.keys.array import read_facts
 from storage.keys.partition import read_loosely
 from storage.manifest import Manifest, PartitionRecord, hexadecimal
-
-DIRECTORY = "repair"
 
 
 class _CannotRepair(Exception):
@@ -83,7 +81,7 @@ def repair(
         try:
             yield from _Repairer(space, job, executor, budget).run()
         finally:
-            remove(job.path / WORK / DIRECTORY)
+            remove(job.path / WORK / REPAIR)
 
 
 class _Repairer:
@@ -131,7 +129,7 @@ class _Repairer:
                 yield Outcome(True, f"{found.path}: removed, the next run makes it again")
 
     def _repair_ledger(self) -> str:
-        restore_ledger(self._job)
+        restore_ledger(self._job, levels_expected(self._job))
         return "written again from the manifests"
 
     def _repair_manifest(self, depth: int) -> str:
@@ -184,7 +182,7 @@ class _Repairer:
 
     def _work(self, depth: int) -> WorkingLevel:
         """An empty directory for making something of a level again."""
-        path = self._job.path / WORK / DIRECTORY
+        path = self._job.path / WORK / REPAIR
         remove(path)
         work = WorkingLevel(path, depth, self._space.layout.field_bits, self._job.sealed)
         make_directories(work.partitions)

@@ -13,7 +13,7 @@ from pipeline.estimate.speed import LevelSize, Speed
 from pipeline.estimate.trial import EFFICIENCY, Measured
 from pipeline.level.forecast import metadata_bytes
 from pipeline.level.plan import expected_spill, is_small, partitions_for
-from pipeline.running.memory import CODED_BYTES, KEY_BYTES, Budget, worker_bytes
+from pipeline.running.memory import KEY_BYTES, Budget, worker_bytes
 from pipeline.spaces.contract import Detection, StateSpace
 from storage.errors import InvalidInput
 
@@ -208,7 +208,8 @@ class Estimate:
         budget = self.budget
         most = max(level.keys for level in self.levels)
         chunk = budget.tuning.chunk
-        chunks = min(worker_bytes(budget.tuning, 1, CODED_BYTES), 2 * chunk * KEY_BYTES) if most > chunk else 0
+        part = worker_bytes(budget.tuning, budget.earlier_levels, budget.coded_bytes)
+        chunks = min(part, 2 * chunk * KEY_BYTES) if most > chunk else 0
         held = max(level.memory_keys for level in self.levels)
         peaks = [budget.workers * (chunks + min(budget.memory_buffer_keys, most) * KEY_BYTES) + held * KEY_BYTES]
         if self.first_spill_on_disk() is not None:

@@ -12,7 +12,7 @@ from pipeline.running.executors import Executor
 from pipeline.running.memory import Budget
 from pipeline.running.settings import Settings
 from pipeline.spaces.contract import Detection, StateSpace
-from storage.errors import CorruptJob
+from storage.errors import CorruptJob, Mismatch
 from storage.jobs.job import Job
 from storage.jobs.working import WorkingLevel
 from storage.manifest import Manifest
@@ -48,6 +48,7 @@ class LevelLoop:
         self._executor = executor
         self._room = Room(job, settings.max_disk, settings.force, observer)
         self._maker = LevelMaker(space, executor, budget, observer, self._room)
+        self._states = 0
 
     def run(self) -> None:
         """Go on until the space is exhausted or the depth bound is reached.
@@ -58,9 +59,13 @@ class LevelLoop:
             If the executor was told to stop.
         OutOfBudget
             If the disk or the quota has no room for a level; what is done of it stays.
+        Mismatch
+            If more states are found than the space has; the level that brings them is not committed.
         """
         try:
-            if not self._job.depths():
+            manifests = self._job.manifests()
+            self._states = sum(manifest.states for manifest in manifests)
+            if not manifests:
                 self._commit_roots()
             while self._make_next():
                 pass
@@ -94,8 +99,20 @@ class LevelLoop:
         self._commit(work, self._maker.make_roots(work))
 
     def _commit(self, work: WorkingLevel, manifest: Manifest) -> None:
+        self._states += manifest.states
+        self._refuse_surplus(manifest.depth)
         self._job.commit(work, manifest)
         self._observer.level_committed(manifest)
+
+    def _refuse_surplus(self, depth: int) -> None:
+        """Stop at what cannot be, whatever went wrong."""
+        reference = self._space.reference()
+        if reference is not None and reference.size is not None and self._states > reference.size:
+            raise Mismatch(
+                f"{self._job.path} has {self._states} states up to depth {depth}; {reference.source} says "
+                f"{reference.size} in all",
+                f"level {depth} was not committed; check the job with 'pipeline verify', and this machine's memory",
+            )
 
     def _drop_levels(self, newest: int) -> None:
         """Delete arrays that no later level needs."""

@@ -16,6 +16,7 @@ import numpy as np
 from pipeline.level.disk import Room
 from pipeline.level.merge import partition_name
 from pipeline.level.passes import Passes
+from pipeline.level.places import PlaceTables, aligned, table_words
 from pipeline.level.plan import LevelPlan, make_plan, stored_plan
 from pipeline.level.workspace import release_workspaces
 from pipeline.running.counters import Counters
@@ -23,13 +24,20 @@ from pipeline.running.events import Observer
 from pipeline.running.executors import Executor
 from pipeline.running.memory import Budget, release_free_memory
 from pipeline.spaces.contract import Detection, Keys, StateSpace
-from storage.errors import CorruptSpill
+from storage.errors import CorruptJob, CorruptSpill
 from storage.files.durable import bytes_below, make_directories
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
 from storage.keys.gaps import release_scratch
 from storage.keys.spills import DiskSpills, MemorySpills, SelectedSpills, Spills
 from storage.manifest import Manifest
+
+# Smaller levels say little of what a key takes in a file, and their chunks are small.
+TELLING_KEYS = 1 << 17
+# The next level may take more.
+ALLOWANCE = 1.1
+# Words of tables that are read and emptied in the time that sorting saves on a key.
+WORDS_WORTH_A_KEY = 8
 
 
 @dataclass(frozen=True)
@@ -71,6 +79,7 @@ class LevelMaker:
         self._room = room
         self._passes = Passes(space, executor, observer)
         self._arena: Keys | None = None
+        self._tables: PlaceTables | None = None
 
     def make_roots(self, work: WorkingLevel) -> Manifest:
         """Make level 0."""
@@ -133,19 +142,33 @@ class LevelMaker:
         selection: Selection | None,
     ) -> Manifest:
         started = time.monotonic()
+        self._adapt_budget(frontier.manifest)
         plan = self._plan(work, frontier, exhaustive, selection)
-        spills = self.spills(work, plan, selection)
-        buffer_keys = self._buffer_keys(spills)
-        totals = self._passes.expand(work, frontier, plan, spills, buffer_keys)
-        if not plan.exhaustive and self._misses_moves(frontier, totals):
-            self._observer.message(
-                f"level {work.depth}: some moves that one-sided expansion leaves out do not lead back; "
-                "from here on all neighbours are generated"
-            )
-            work.discard()
-            return self._make(work, frontier, earlier, exhaustive=True, selection=selection)
-        removed = earlier() if plan.exhaustive else []
-        records = self._passes.merge(work, plan, spills, totals.spilled, removed, buffer_keys)
+        found_in = self._tables_for(work, plan, selection) or self.spills(work, plan, selection)
+        try:
+            if isinstance(found_in, PlaceTables):
+                totals = self._passes.mark(work, frontier, plan, found_in)
+            else:
+                totals = self._passes.expand(work, frontier, plan, found_in, self._buffer_keys(found_in))
+            self._check_read(work, frontier, totals)
+            if not plan.exhaustive and self._misses_moves(frontier, totals):
+                self._observer.message(
+                    f"level {work.depth}: some moves that one-sided expansion leaves out do not lead back; "
+                    "from here on all neighbours are generated"
+                )
+                work.discard()
+                self._tables = None
+                return self._make(work, frontier, earlier, exhaustive=True, selection=selection)
+            removed = earlier() if plan.exhaustive else []
+            if isinstance(found_in, PlaceTables):
+                records = self._passes.collect(work, plan, found_in, totals.spilled, removed)
+            else:
+                buffer_keys = self._buffer_keys(found_in)
+                records = self._passes.merge(work, plan, found_in, totals.spilled, removed, buffer_keys)
+        except BaseException:
+            # What half a level left in the tables must not come into the next one.
+            self._tables = None
+            raise
         return Manifest.of(
             work.depth,
             records,
@@ -159,10 +182,20 @@ class LevelMaker:
 
     def release(self) -> None:
         """Let go of what is kept for the next level: what else the process does has to fit into the same memory."""
-        self._arena = None
+        self._arena = self._tables = None
         release_workspaces()
         release_scratch()
         release_free_memory()
+
+    def _check_read(self, work: WorkingLevel, frontier: Level, totals: Counters) -> None:
+        """Make sure that what was expanded is what was committed."""
+        if (totals.keys, totals.digest) != (frontier.manifest.keys, frontier.manifest.digest):
+            work.discard()
+            raise CorruptJob(
+                f"level {work.depth}: what was read of the level before ({frontier.path}) is not what was committed",
+                "resume the job; if it happens again, check the memory of this machine, and the job with "
+                "'pipeline verify'",
+            )
 
     def _always_exhaustive(self) -> bool:
         return self._space.detection is Detection.LEVELS
@@ -185,10 +218,37 @@ class LevelMaker:
                 plan = replace(plan, splitters=selection.splitters)
         if self._room is not None:
             in_memory = self._executor.shares_memory and self._budget.fits(plan.expected_spill)
+            in_memory = in_memory or (selection is None and self._uses_tables(work, plan))
             self._room.begin(work, plan, in_memory)
         if not begun:
             work.save_plan(plan.to_json())
         return plan
+
+    def _uses_tables(self, work: WorkingLevel, plan: LevelPlan) -> bool:
+        """Whether a level is so dense that tables of places are faster than sorting, and they fit in memory."""
+        places, mask_bits = self._space.places, self._space.layout.mask_bits
+        if places is None or not self._executor.shares_memory:
+            return False
+        words = table_words(places, mask_bits)
+        if words is None or words * self._budget.workers > self._budget.memory_spill_keys:
+            return False
+        if plan.expected_spill * WORDS_WORTH_A_KEY < words * self._budget.workers:
+            return False
+        # A plan that another version made may be cut elsewhere.
+        cut_at_words = all(aligned(splitter, places, mask_bits) == splitter for splitter in plan.splitters)
+        return cut_at_words and not _begun(work.spills(), plan)
+
+    def _tables_for(self, work: WorkingLevel, plan: LevelPlan, selection: Selection | None) -> PlaceTables | None:
+        """The tables of places, all of them empty, if the level is made with them."""
+        if selection is not None or not self._uses_tables(work, plan):
+            self._tables = None
+            return None
+        if self._tables is None:
+            self._arena = None
+            release_workspaces()
+            assert self._space.places is not None
+            self._tables = PlaceTables(self._space.places, self._space.layout.mask_bits, self._budget.workers)
+        return self._tables
 
     def spills(self, work: WorkingLevel, plan: LevelPlan, selection: Selection | None = None) -> Spills:
         """Where the spills of a level go: to memory if they fit and no task's are on disk already."""
@@ -205,6 +265,24 @@ class LevelMaker:
             return MemorySpills(self._arena.size, disk, self._arena)
         self._arena = None
         return disk
+
+    def _adapt_budget(self, frontier: Manifest) -> None:
+        """Give the workers more for coding if the keys of the frontier take more bytes than is usual.
+
+        Raises
+        ------
+        OutOfBudget
+            If not even one worker fits then.
+        """
+        if frontier.keys < TELLING_KEYS:
+            return
+        workers = self._budget.workers
+        self._budget = self._budget.for_keys_of(ALLOWANCE * frontier.bytes / frontier.keys)
+        if self._budget.workers < workers:
+            self._observer.message(
+                f"{self._budget.workers} of {workers} workers: the keys are sparse, and take more memory"
+            )
+            self._executor.limit(self._budget.workers)
 
     def _buffer_keys(self, spills: Spills) -> int:
         return self._budget.memory_buffer_keys if isinstance(spills, MemorySpills) else self._budget.buffer_keys

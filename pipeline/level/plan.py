@@ -13,6 +13,8 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from pipeline.level.duplicates import join_duplicates
 from pipeline.level.expand import ExpandTask
+from pipeline.level.places import aligned
+from pipeline.level.sort import sort_keys
 from pipeline.running.memory import Budget
 from pipeline.spaces.contract import Keys, StateSpace
 from storage.jobs.level import Level
@@ -156,11 +158,14 @@ def make_plan(space: StateSpace, frontier: Level, budget: Budget, exhaustive: bo
     neighbours, sampled = _sample(space, frontier, exhaustive)
     expected = expected_spill(neighbours.size / sampled * keys, repetition)
     partitions = partitions_for(expected, budget)
-    neighbours.sort()
+    sort_keys(neighbours)
     states = neighbours[: join_duplicates(neighbours, space.layout.mask_bits)]
     places = np.arange(1, partitions) * states.size // partitions
     mask = (1 << space.layout.mask_bits) - 1
     splitters = sorted({key & ~mask for key in states[places].tolist()}) if states.size else []
+    if space.places is not None:
+        # So that tables of places can be used, whether they are or not.
+        splitters = sorted({aligned(key, space.places, space.layout.mask_bits) for key in splitters})
     return LevelPlan(tasks, tuple(splitters), exhaustive, expected)
 
 

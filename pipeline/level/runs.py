@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.level.duplicates import join_duplicates
+from pipeline.level.sort import sort_keys
 from pipeline.spaces.contract import Keys
 from storage.compiler.kernel import kernel
 from storage.errors import CorruptSpill
 from storage.keys.spill_file import Piece
 from storage.keys.spills import MemoryPiece
 
-WINDOW_KEYS = 1 << 19
+WINDOW_KEYS = 1 << 18
 
 
 class Runs(NamedTuple):
@@ -148,6 +149,6 @@ def windows(runs: Runs, mask_bits: int, buffer: Keys) -> Iterator[tuple[Keys, in
             buffer = np.empty(size, dtype=np.uint64)
         copy_runs(runs.keys, starts, stops, buffer)
         window = buffer[:size]
-        window.sort()
+        sort_keys(window)
         yield window[: join_duplicates(window, mask_bits)], size
         starts = stops

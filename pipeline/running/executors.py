@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from importlib import import_module
 from types import TracebackType
 from typing import Any, Self
 
@@ -97,10 +96,6 @@ class ThreadExecutor(Executor):
     def __init__(self, workers: int) -> None:
         super().__init__(workers)
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="worker")
-
-    def prepare(self, load: Callable[[], None]) -> None:
-        # What dask takes belongs to the memory that is measured before the budget is divided.
-        import_module("dask.threaded")
 
     def limit(self, workers: int) -> None:
         super().limit(workers)

@@ -29,8 +29,10 @@ CODED_BYTES = 4.0
 MOST_CODED_BYTES = 8.0
 # What the allocator keeps of a worker's memory in between, the stack of its thread, and what Blosc2 needs to work.
 WORKER_RESERVE = 4 * MIB
+# The same, and kernels that are still to be loaded, for commands that only read.
+READER_RESERVE = 64 * MIB
 # What is left to the interpreter: manifests, plans, indexes of spills, libraries that are imported late.
-RESERVE_BYTES = 40 * MIB
+RESERVE_BYTES = 32 * MIB
 
 
 @dataclass(frozen=True)
@@ -208,6 +210,34 @@ def divide(
     memory_buffer = min(max(keys // (8 * workers), tuning.smallest_buffer), tuning.largest_memory_buffer)
     memory_spill = min(max(0, keys - workers * memory_buffer), tuning.largest_memory_spill)
     return Budget(total, base, workers, buffer, memory_buffer, memory_spill, earlier_levels, coded_bytes, tuning)
+
+
+def reading_bytes(tuning: Tuning = DEFAULT) -> int:
+    """What reading a level takes: a chunk, its file, the room to decode it, and what is made of it."""
+    return int(tuning.chunk * (2 * KEY_BYTES + 2 * MOST_CODED_BYTES)) + WORKER_RESERVE
+
+
+def check_memory(memory: int | None, needed: int) -> None:
+    """Make sure that this process may take some more.
+
+    Parameters
+    ----------
+    memory : int, optional
+        Bytes allowed; half of what the machine allows unless given.
+    needed : int
+        Bytes, besides what it takes now.
+
+    Raises
+    ------
+    OutOfBudget
+    """
+    total = available_memory() // 2 if memory is None else memory
+    expected = resident_bytes() + READER_RESERVE + needed
+    if expected > total:
+        raise OutOfBudget(
+            f"a memory budget of {size(total)} is too small: this takes about {size(expected)}",
+            f"give at least --memory {-(-expected // MIB)}MiB",
+        )
 
 
 def budget_for(

@@ -8,13 +8,11 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from pipeline.bench.cases import QUICK, STANDARD, case_of
 from pipeline.bench.processes import Processes
 from pipeline.bench.results import ratios, read_result
-from pipeline.bench.sorts import sort_in_use
 from pipeline.bench.steps import UNITS, time_steps
 from pipeline.bench.timing import shortest
 from pipeline.running.executors import Stopped
@@ -87,13 +85,6 @@ def test_steps_leave_the_keys_alone() -> None:
     assert all(value >= 0 for value in steps.values())
     # The straight snake: every joint but the first half is the mirror image of another.
     assert steps["neighbours"] == 16
-
-
-def test_the_sort_in_use_sorts() -> None:
-    keys = np.random.default_rng(1).integers(0, 2**64, 5000, dtype=np.uint64)
-    expected = sorted(keys.tolist())
-    sort_in_use(keys)
-    assert keys.tolist() == expected
 
 
 def test_the_first_time_does_not_count() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.spaces.contract import Detection, Expansion, KeyLayout, Keys, Reference, State, StateSpace
+from pipeline.spaces.contract import Detection, Expansion, KeyLayout, Keys, Places, Reference, State, StateSpace
 from pipeline.spaces.permutations.arrangements import Arrangements, Permutations, Words
 from pipeline.spaces.permutations.notation import Notation
 from pipeline.spaces.permutations.parameters import PermutationParameters, read_parameters
@@ -67,6 +67,7 @@ class Permutation(StateSpace):
         self.max_neighbours = max(len(moves), 1)
         self.size = self._arrangements.size
         self.key_count = self._arrangements.key_count
+        self.places = Places(self.key_count) if self.key_count is not None else None
 
     def roots(self) -> Keys:
         return np.array([self.key_of(self._notation.start)], dtype=np.uint64)

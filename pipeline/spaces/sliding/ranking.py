@@ -20,6 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 BLANK_SHIFT = 4
+BLANK_BITS = 4
 SYMMETRIC_SHIFT = 8
 RANK_SHIFT = 9
 MAX_TILES = 15

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from pipeline.spaces.contract import Detection, Expansion, KeyLayout, Keys, Reference, State, StateSpace
+from pipeline.spaces.contract import Detection, Expansion, KeyLayout, Keys, Places, Reference, State, StateSpace
 from pipeline.spaces.parameters import validated
 from pipeline.spaces.sliding import notation
 from storage.errors import InvalidInput
@@ -87,7 +87,7 @@ class Sliding(StateSpace):
     parameters: SlidingParameters
 
     def __init__(self, /, **parameters: Any) -> None:
-        from pipeline.spaces.sliding.ranking import rank_weights, reciprocals
+        from pipeline.spaces.sliding.ranking import BLANK_BITS, RANK_SHIFT, rank_weights, reciprocals
 
         self.parameters = validated(SlidingParameters, parameters)
         self._rows, self._cols, self._blank = self.parameters.rows, self.parameters.cols, self.parameters.blank
@@ -96,6 +96,8 @@ class Sliding(StateSpace):
         self._weights = rank_weights(self._tiles)
         self._largest_rank = max(math.factorial(self._tiles) // 2, 1) - 1
         self._inverse = reciprocals(self._weights)
+        if not self._symmetric:
+            self.places = Places((self._largest_rank + 1) << BLANK_BITS, RANK_SHIFT, BLANK_BITS)
 
     def _root(self) -> State:
         cells = list(range(1, self._tiles + 1))
@@ -197,6 +199,20 @@ class Sliding(StateSpace):
 
     def format(self, state: State) -> str:
         return notation.format_board(state, self._cols)
+
+    def format_keys(self, keys: Keys) -> bytes:
+        from pipeline.spaces.sliding.expansion import parity_bits
+        from pipeline.spaces.sliding.lines import line_length, write_lines
+        from pipeline.spaces.sliding.ranking import BLANK_SHIFT, RANK_SHIFT
+
+        blanks = (keys >> np.uint64(BLANK_SHIFT)) & np.uint64(15)
+        wrong = np.flatnonzero((blanks > self._tiles) | (keys >> np.uint64(RANK_SHIFT) > self._largest_rank))
+        if wrong.size:
+            self.state_of(int(keys[wrong[0]]))
+        lines = np.empty((keys.size, line_length(self._tiles + 1)), dtype=np.uint8)
+        parities = np.uint64(parity_bits(self._rows, self._cols, self._blank))
+        write_lines(keys, self._rows, self._cols, self._blank, self._weights, self._inverse, parities, lines)
+        return lines.tobytes()
 
     def draw_text(self, state: State) -> str:
         from pipeline.spaces.sliding.drawing import draw_text

@@ -145,6 +145,16 @@ class Snake(StateSpace):
     def format(self, state: State) -> str:
         return notation.format_digits(state)
 
+    def format_keys(self, keys: Keys) -> bytes:
+        from pipeline.spaces.snake.lines import write_lines
+
+        wrong = np.flatnonzero(keys >> np.uint64(self._width) >> np.uint64(self.joints))
+        if wrong.size:
+            self.state_of(int(keys[wrong[0]]))
+        lines = np.empty((keys.size, self.joints + 1), dtype=np.uint8)
+        write_lines(keys, self.joints, self._width, lines)
+        return lines.tobytes()
+
     def draw_text(self, state: State) -> str:
         from pipeline.spaces.snake.drawing import draw_text
 
