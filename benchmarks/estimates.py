@@ -1,5 +1,7 @@
 """Estimates against runs: time, disk and memory that were estimated, by what the run took.
 
+The time estimated is that of an idle machine. While something else is running, compare processor time.
+
 python benchmarks/estimates.py 'fifteen 27' 'snake 19' --runs 3 --save benchmarks/results/estimates.json
 """
 
@@ -7,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
 import sys
 import tempfile
 from pathlib import Path
@@ -36,6 +37,7 @@ def compare(name: str, processes: Processes) -> dict[str, Any]:
         "estimate_seconds": took.seconds,
         "share_of_processors": estimated["calibration"]["share_of_processors"],
         "seconds": [estimated["time"][0]["seconds"], made["seconds"]],
+        "processor_seconds": [estimated["processor_seconds"], made["processor_seconds"]],
         "disk_bytes": [estimated["disk"]["all"]["end"], made["disk_bytes"]],
         "peak_bytes": [estimated["memory"]["peak"], made["peak_bytes"]],
     }
@@ -53,18 +55,11 @@ def main() -> None:
     if arguments.save:
         document = {"format": 1, "machine": describe_machine(), "cases": runs}
         arguments.save.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    table = Table("case", "seconds estimated", "taken", "ratios", "disk", "memory", title="estimated by taken")
+    figures = {"seconds": "seconds", "processor_seconds": "of processors", "disk_bytes": "disk", "peak_bytes": "memory"}
+    table = Table("case", *figures.values(), title="estimated by taken, sorted")
     for name, pairs in runs.items():
-        ratios = {
-            what: [pair[what][0] / pair[what][1] for pair in pairs] for what in ("seconds", "disk_bytes", "peak_bytes")
-        }
-        table.add_row(
-            name,
-            *(f"{statistics.median(pair['seconds'][place] for pair in pairs):.2f}" for place in (0, 1)),
-            " ".join(f"{ratio:.2f}" for ratio in sorted(ratios["seconds"])),
-            f"{statistics.median(ratios['disk_bytes']):.3f}",
-            f"{statistics.median(ratios['peak_bytes']):.2f}",
-        )
+        ratios = [sorted(pair[figure][0] / pair[figure][1] for pair in pairs) for figure in figures]
+        table.add_row(name, *(" ".join(f"{ratio:.2f}" for ratio in row) for row in ratios))
     Console().print(table)
 
 

@@ -2,12 +2,13 @@
 
     python benchmarks/plots.py
 
-Reads ``benchmarks/results``: ``standard.json`` (of ``pipeline bench --save``) and ``workers-*.json`` (of the same with
-``--workers``); writes SVG files to ``docs/images``.
+Reads ``levels.json`` (of ``levels.py``) and ``workers-*.json`` (of ``pipeline bench --workers COUNT --save``) in
+``benchmarks/results``; writes SVG files to ``docs/images``.
 """
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -46,16 +47,12 @@ def colour(case: str) -> str:
     return COLOURS.get(case.split()[0], "#555555")
 
 
-def plot_levels(axes: Axes, result: dict[str, Any], figure: str) -> None:
+def plot_levels(axes: Axes, cases: dict[str, Any], figure: str) -> None:
     """Draw a line for each search, over the depth."""
-    for case, figures in result["cases"].items():
-        levels = [
-            level for level in figures["levels"] if level["seconds"] >= SHORTEST_LEVEL and level["keys"] > 1 << 12
-        ]
-        if len(levels) < 2:
-            continue
+    for case, figures in cases.items():
+        levels = [level for level in figures["levels"] if level["processor_seconds"] >= SHORTEST_LEVEL]
         heights = {
-            "rate": [level["states"] / level["seconds"] / result["workers"] / 1e6 for level in levels],
+            "rate": [level["states"] / level["processor_seconds"] / 1e6 for level in levels],
             "bits": [8 * level["bytes"] / level["states"] for level in levels],
         }
         depths = [level["depth"] for level in levels]
@@ -89,17 +86,18 @@ def save(name: str) -> None:
 def main() -> None:
     """Draw everything."""
     pyplot.rcParams.update(STYLE)
-    standard = read_result(RESULTS / "standard.json")
-    labels = {"rate": "million states a second and core", "bits": "bits a state on disk"}
+    levels = json.loads((RESULTS / "levels.json").read_text(encoding="utf-8"))
+    labels = {"rate": "million states a second of one processor", "bits": "bits a state on disk"}
     for figure, label in labels.items():
         _, axes = pyplot.subplots()
-        plot_levels(axes, standard, figure)
+        plot_levels(axes, levels["cases"], figure)
         axes.set_ylabel(label)
         save(f"{figure}.svg")
-    several = [read_result(path) for path in sorted(RESULTS.glob("workers-*.json"))]
-    _, axes = pyplot.subplots()
-    plot_workers(axes, several)
-    save("workers.svg")
+    several = [read_result(path).model_dump() for path in sorted(RESULTS.glob("workers-*.json"))]
+    if several:
+        _, axes = pyplot.subplots()
+        plot_workers(axes, several)
+        save("workers.svg")
 
 
 if __name__ == "__main__":
