@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.spaces.contract import Detection, Expansion, KeyLayout, Keys, Places, Reference, State, StateSpace
-from pipeline.spaces.permutations.arrangements import Arrangements, Permutations, Words
+from pipeline.spaces.permutations.arrangements import arrangements_of
 from pipeline.spaces.permutations.notation import Notation
 from pipeline.spaces.permutations.parameters import PermutationParameters, read_parameters
 
@@ -60,8 +60,7 @@ class Permutation(StateSpace):
         self.generators = puzzle.generators
         self._notation = Notation(puzzle.letters)
         moves = np.array(self.generators.images, dtype=np.uint8).reshape(-1, self.generators.points)
-        kind = Permutations if self._notation.distinct else Words
-        self._arrangements: Arrangements = kind(moves, self._notation.start)
+        self._arrangements = arrangements_of(moves, self._notation.start)
         self.undirected = self.generators.closed
         self.bipartite = self.undirected and self._arrangements.bipartite
         self.max_neighbours = max(len(moves), 1)
