@@ -49,6 +49,7 @@ def colour(case: str) -> str:
 
 def plot_levels(axes: Axes, cases: dict[str, Any], figure: str) -> None:
     """Draw a line for each search, over the depth."""
+    drawn: set[str] = set()
     for case, figures in cases.items():
         levels = [level for level in figures["levels"] if level["processor_seconds"] >= SHORTEST_LEVEL]
         heights = {
@@ -56,7 +57,9 @@ def plot_levels(axes: Axes, cases: dict[str, Any], figure: str) -> None:
             "bits": [8 * level["bytes"] / level["states"] for level in levels],
         }
         depths = [level["depth"] for level in levels]
-        axes.plot(depths, heights[figure], marker="o", markersize=3, color=colour(case), label=case)
+        line = "--" if colour(case) in drawn else "-"
+        axes.plot(depths, heights[figure], line, marker="o", markersize=3, color=colour(case), label=case)
+        drawn.add(colour(case))
     axes.set_xlabel("depth")
     axes.set_ylim(bottom=0)
     axes.legend(frameon=False)
