@@ -221,11 +221,12 @@ class LevelMaker:
             plan = make_plan(self._space, frontier, self._budget, exhaustive, repetition)
             if selection is not None:
                 plan = replace(plan, splitters=selection.splitters)
+        in_memory = self._executor.shares_memory and self._budget.fits(plan.expected_spill)
+        in_memory = in_memory or (selection is None and self._uses_tables(work, plan))
         if self._room is not None:
-            in_memory = self._executor.shares_memory and self._budget.fits(plan.expected_spill)
-            in_memory = in_memory or (selection is None and self._uses_tables(work, plan))
             self._room.begin(work, plan, in_memory)
-        if not begun:
+        if not begun and not (in_memory and plan.partitions == 1):
+            # Of a level in one piece nothing that is done outlives the process but the whole.
             work.save_plan(plan.to_json())
         return plan
 

@@ -22,6 +22,7 @@ def replace_partition(job: Job, depth: int, name: str, made: Path) -> None:
     make_directories(place.parent)
     remove(place)
     publish(made, place)
+    job.forget_level(depth)
 
 
 def replace_level(job: Job, work: WorkingLevel, manifest: Manifest) -> None:

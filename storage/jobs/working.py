@@ -115,6 +115,9 @@ class WorkingLevel:
         check_chunks(path, facts)
         return facts.record
 
-    def discard(self) -> None:
-        """Remove all that was made of the level, at once: its plan and what was made by it go together."""
-        remove(self.path)
+    def discard(self, committed: bool = False) -> None:
+        """Remove all that was made of the level, at once: its plan and what was made by it go together.
+
+        If it was committed, what comes back after a loss of power is swept away.
+        """
+        remove(self.path, for_good=not committed)
