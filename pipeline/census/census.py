@@ -43,7 +43,8 @@ from pipeline.running.provenance import provenance
 from pipeline.running.settings import Tls, memory_budget, whole_number
 from pipeline.running.stoppable import StoppableRun
 from storage.errors import InvalidInput, JobError, Mismatch
-from storage.journal import UNTAGGED_VERSION, EntryWriter, Journal
+from storage.files.lines import EntryWriter
+from storage.journal import UNTAGGED_VERSION, Journal
 from storage.sizes import size
 
 EXHAUSTIVE_LARGEST = 33

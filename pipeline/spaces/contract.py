@@ -135,6 +135,8 @@ class StateSpace(ABC):
         Most neighbours :meth:`expand` writes for one key.
     undirected : bool
         Whether every move can be undone.
+    leaves_out : bool
+        Whether expand leaves out neighbours on purpose, so that there is nothing to compare them with.
     """
 
     name: ClassVar[str]
@@ -146,6 +148,7 @@ class StateSpace(ABC):
     max_neighbours: int
     places: Places | None = None
     undirected: bool = True
+    leaves_out: bool = False
 
     @abstractmethod
     def roots(self) -> Keys:
