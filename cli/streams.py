@@ -7,14 +7,17 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cli.failures import one_line
 from storage.errors import InvalidInput, PipelineError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def note(text: str) -> None:
@@ -66,6 +69,39 @@ def notes_of_kernels(say: Callable[[str], None]) -> Iterator[None]:
         yield
     finally:
         _KERNEL_NOTES.say = note
+
+
+class Forgiving:
+    """A stream for a display, which is not worth a search: what cannot be written any more is left out.
+
+    Parameters
+    ----------
+    stream : text stream
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write if somebody listens."""
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush if somebody listens."""
+        with suppress(OSError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def console(stream: Any) -> Console:
+    """A console of rich on a stream."""
+    from rich.console import Console
+
+    return Console(file=Forgiving(stream), highlight=False, markup=False, no_color=not colour_wanted())  # type: ignore[arg-type]
 
 
 def print_json(document: Any) -> None:

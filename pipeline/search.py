@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pipeline.level.disk import refuse_new_job
 from pipeline.level.kernels import load_kernels
 from pipeline.level.loop import LevelLoop
 from pipeline.running.events import Observer
@@ -16,11 +17,13 @@ from pipeline.running.provenance import provenance
 from pipeline.running.settings import Settings
 from pipeline.running.stoppable import StoppableRun
 from pipeline.spaces.contract import StateSpace
+from pipeline.spaces.guards import check_space, checked_roots
 from pipeline.spaces.registry import short_name
 from pipeline.table import Table
 from storage.errors import InvalidInput, JobError, PipelineError
 from storage.files.refusals import writing
 from storage.jobs.job import Job
+from storage.jobs.scratch import leave_scratch, work_in
 from storage.jobs.sweeping import sweep
 
 DEFAULT_JOBS_DIRECTORY = Path("jobs")
@@ -55,6 +58,7 @@ class Search(StoppableRun):
         **options: Any,
     ) -> None:
         super().__init__()
+        check_space(space)
         self.space = space
         self.path = Path(job) if job is not None else DEFAULT_JOBS_DIRECTORY / short_name(space)
         self.settings = Settings.of(settings, options)
@@ -83,7 +87,7 @@ class Search(StoppableRun):
         Stopped
             After :meth:`stop`; the job can be resumed.
         """
-        self._refuse_early(resume, overwrite)
+        self._refuse_early(resume, overwrite, command)
         settings = self.settings
         with self._executing(settings.scheduler, settings.workers, settings.tls) as executor:
             load_kernels(self.space)
@@ -96,19 +100,30 @@ class Search(StoppableRun):
             with job.lock(self.observer.message, executor.pause, executor.stop.set) as lock, writing(job.path):
                 # Another process may have put another job in its place before the lock was ours.
                 self._check_same(Job.open(job.path))
-                sweep(job)
+                work_in(job, settings.work_dir, self.observer.message)
+                sweep(job, self.observer.message)
+                executor.share(job.path, job.work)
                 try:
                     LevelLoop(self.space, settings, job, executor, budget, self.observer).run()
                 except (Stopped, PipelineError, OSError):
                     # Whatever else went wrong, a process that has lost the job says that.
                     lock.check()
                     raise
+                leave_scratch(job)
             return Table.of(self.space, job)
 
-    def _refuse_early(self, resume: bool, overwrite: bool) -> None:
+    def _refuse_early(self, resume: bool, overwrite: bool, command: str | None) -> None:
         """Look at what can go wrong before the kernels are compiled and before anything is written."""
         if resume and overwrite:
-            raise InvalidInput("a job is either resumed or overwritten", "give one of them")
+            raise InvalidInput("resume and overwrite exclude each other", "ask for one of them")
+        if self.settings.keep == "frontier" and not self.space.undirected:
+            raise InvalidInput(
+                f"the moves of {self.space.name} cannot be undone, and then every level is needed to the end",
+                "search with --keep all (from Python keep='all')",
+            )
+        if overwrite or not Job.exists(self.path):
+            attributes = {"space": self._description(), "provenance": provenance(command)}
+            refuse_new_job(self.path, attributes, checked_roots(self.space).size, self.settings.max_disk)
         if Job.exists(self.path):
             if resume:
                 self._check_same(Job.open(self.path))

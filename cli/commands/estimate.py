@@ -11,10 +11,17 @@ import click
 from cli.config import config_option
 from cli.failures import Ended
 from cli.jobs import open_job
-from cli.options import jobs_directory_option, json_option, parameter_option, puzzle_option, workers_option
+from cli.options import (
+    jobs_directory_option,
+    json_option,
+    memory_option,
+    parameter_option,
+    puzzle_option,
+    workers_option,
+)
 from cli.puzzles import rank, searched_space
 from cli.resuming import stopping
-from cli.sizes import Size, duration
+from cli.sizes import duration
 from cli.streams import is_fancy, note, print_json
 from storage.errors import InvalidInput
 from storage.sizes import size
@@ -27,6 +34,8 @@ if TYPE_CHECKING:
 PROGRAM = [sys.executable, "-m", "cli"]
 # Digits of a count that was extrapolated.
 DIGITS = 3
+# Of the processors' time; a measurement that got less was not alone.
+BUSY = 0.7
 
 
 @click.command("estimate")
@@ -37,12 +46,7 @@ DIGITS = 3
 @click.option("--n", type=int, metavar="N", help="Length of the snake; for other puzzles the last depth to search.")
 @click.option("--max-depth", type=int, metavar="DEPTH", help="Last depth to search; to the end unless given.")
 @jobs_directory_option
-@click.option(
-    "--memory",
-    type=Size(),
-    metavar="SIZE",
-    help="Memory for the whole process, such as 2GiB; half of all unless given.",
-)
+@memory_option("Memory for the whole process, such as 2GiB or 50%; half of all unless given.")
 @workers_option
 @json_option("Print the estimate as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing on standard error but errors.")
@@ -150,14 +154,14 @@ def _print_levels(estimate: Estimate) -> None:
                 level.depth,
                 _rounded(level.states, level.source is not Source.EXTRAPOLATED),
                 level.source.value,
-                size(level.array_bytes),
+                size(level.array_bytes + level.manifest_bytes),
                 size(level.spill_bytes) if level.spill_bytes else "-",
                 "-" if level.made else duration(working),
             ]
         )
     total = _rounded(estimate.states, not estimate.is_extrapolated)
     names = ["depth", "states", "which are", "on disk", "spills on disk", "time"]
-    print_table(names, rows, ["total", total, "", size(sum(level.array_bytes for level in estimate.levels)), "", ""])
+    print_table(names, rows, ["total", total, "", size(estimate.disk_at_the_end("all")), "", ""])
 
 
 def _print_disk(estimate: Estimate) -> None:
@@ -190,4 +194,9 @@ def _remarks(estimate: Estimate) -> list[str]:
     elif estimate.growth.total is not None:
         remarks.append(f"the whole graph has {estimate.growth.total} states")
     remarks.append(f"measured on {estimate.origin}")
+    if estimate.share < BUSY:
+        remarks.append(
+            f"the machine is busy: the measurement got {estimate.share:.0%} of the processors; "
+            "the times are those of an idle one"
+        )
     return remarks

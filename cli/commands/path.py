@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.jobs import open_job
-from cli.options import job_argument, json_option, notes_options
-from cli.sizes import Size
+from cli.options import job_argument, json_option, memory_option, notes_options
 from cli.states import StateCommand, given_states
 from cli.streams import note, print_json
 from storage.errors import InvalidInput
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 @click.argument("states", metavar="[STATE]...", nargs=-1)
 @click.option("--count", is_flag=True, help="Print the number of shortest paths instead of one of them.")
 @click.option("--within", type=click.IntRange(min=0), metavar="MOVES", help="Longest path to look for.")
-@click.option("--memory", type=Size(), metavar="SIZE", help="Memory for states beyond the job; half of all by default.")
+@memory_option("Memory for states beyond the job, such as 2GiB or 50%; half of all unless given.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="COUNT", help="Tasks at a time for such states.")
 @json_option("Print an object for each state, one a line.")
 @notes_options

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pipeline.bench.processes import Processes, ProcessFigures
+from pipeline.spaces.permutations.families import SIZED
+from storage.errors import InvalidInput
 from storage.files.durable import bytes_below
 from storage.jobs.job import Job
 from storage.manifest import Manifest
@@ -32,26 +35,39 @@ class Case:
     keeps_job: bool = True
 
 
-def _snake(n: int) -> Case:
-    return Case(f"snake {n}", ("run", "--n", str(n)))
+MEMORY = ("--memory", "1GiB")
+FORMS: dict[str, Callable[..., tuple[str, ...]]] = {
+    r"snake (\d+)": lambda n: ("run", "--n", n),
+    r"fifteen (\d+)": lambda n: ("run", "--puzzle", "fifteen", "--n", n, *MEMORY),
+    r"(\d+)x(\d+)": lambda rows, cols: ("run", "--puzzle", "sliding", "-p", f"rows={rows}", "-p", f"cols={cols}"),
+    r"census (\d+)": lambda n: ("census", "--n", n),
+    r"(pocket-cube)": lambda family: ("run", "--puzzle", "permutations", "-p", f"family={family}", *MEMORY),
+    rf"({'|'.join(SIZED)}) (\d+)": lambda family, size: (
+        *("run", "--puzzle", "permutations", "-p", f"family={family}", "-p", f"size={size}"),
+        *MEMORY,
+    ),
+}
 
 
-def _fifteen(depth: int) -> Case:
-    return Case(f"fifteen {depth}", ("run", "--puzzle", "fifteen", "--n", str(depth), "--memory", "1GiB"))
+def case_of(name: str) -> Case:
+    """The case of a name: ``snake 17``, ``fifteen 25``, ``3x4``, ``census 26`` or ``pancake 11``, with any numbers.
+
+    Raises
+    ------
+    InvalidInput
+        If it is of another form.
+    """
+    for form, arguments in FORMS.items():
+        found = re.fullmatch(form, name)
+        if found:
+            return Case(name, arguments(*found.groups()), keeps_job=not name.startswith("census"))
+    raise InvalidInput(
+        f"there is no case {name!r}", "cases are such as 'snake 17', 'fifteen 25', 3x4, 'census 26' and 'pancake 11'"
+    )
 
 
-def _sliding(rows: int, cols: int) -> Case:
-    return Case(f"{rows}x{cols}", ("run", "--puzzle", "sliding", "-p", f"rows={rows}", "-p", f"cols={cols}"))
-
-
-def _census(n: int) -> Case:
-    return Case(f"census {n}", ("census", "--n", str(n)), keeps_job=False)
-
-
-STANDARD = (_snake(17), _snake(19), _fifteen(25), _sliding(3, 4), _census(26))
-QUICK = (_snake(16), _fifteen(22), _sliding(2, 5), _census(24))
-LARGER = (_snake(20), _snake(22), _fifteen(27), _fifteen(31), _census(28), _census(31))
-CASES = {case.name: case for case in (*STANDARD, *QUICK, *LARGER)}
+STANDARD = tuple(case_of(name) for name in ("snake 17", "snake 19", "fifteen 25", "3x4", "census 26"))
+QUICK = tuple(case_of(name) for name in ("snake 16", "fifteen 22", "2x5", "census 24"))
 
 
 def run_case(

@@ -1,4 +1,7 @@
-"""Shortest time of an action: what else the machine does makes others longer, and nothing makes one shorter."""
+"""Shortest time of an action: what else the machine does makes others longer, and nothing makes one shorter.
+
+Time is that of the processor for this thread, which does not count while others have it.
+"""
 
 from __future__ import annotations
 
@@ -24,20 +27,20 @@ def shortest(
     repetitions : int
         How often at most.
     seconds : float
-        After so much time it is not repeated any more.
+        After so much time, waiting included, it is not repeated any more.
 
     Returns
     -------
     float
-        Seconds.
+        Processor seconds of this thread.
     """
     end = time.perf_counter() + seconds
     times: list[float] = []
     for _ in range(repetitions + 1):
         prepare()
-        started = time.perf_counter()
+        started = time.thread_time()
         action()
-        times.append(time.perf_counter() - started)
+        times.append(time.thread_time() - started)
         if time.perf_counter() > end:
             break
     return min(times[1:] or times)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.census.marking import mark_any, mark_near
-from pipeline.census.reach import pairs_fit, reach, reaches
+from pipeline.census.reach import pairs_fit, reach, takes_in
 from pipeline.census.windows import (
     SMALL_RADIUS,
     is_blocking,
@@ -155,7 +155,8 @@ def _advance(walk, window, blocked_points, floor, depth, stop):
     """
     # Every look into a tuple of arrays costs, so each is taken out once.
     xs, ys, headings, digits, next_digit, bends, open_bends, open_joints = walk
-    centre, free, blocking, reached, after, hits = window
+    centre, free, blocking, reached, after, ends, hits = window
+    one = np.uint64(1)
     starts, points, bitmaps, near = blocked_points
     radius = radius_of(window)
     n = xs.size - 1
@@ -195,20 +196,30 @@ def _advance(walk, window, blocked_points, floor, depth, stop):
                 open_joints[vertex, count] = joint
                 count += 1
         occupy(free, x, y, radius)
-        everything = (np.uint64(1) << np.uint64(count)) - np.uint64(1)
-        fits = reach(free, blocking, reached, x, y, left, open_joints, vertex, count) == everything
+        everything = (one << np.uint64(count)) - one
+        met = reach(free, blocking, reached, after, ends, hits, x, y, left, open_joints, vertex, count)
+        fits = met == everything
+        if fits and count > 1:
+            # Only pairs with the oldest or the newest open bend are looked at; the others cut hardly anything.
+            known = one | (one << np.uint64(count - 1))
+            for end in (count - 1, 0):
+                fits, known = pairs_fit(
+                    free, blocking, reached, after, hits, known, x, y, left, open_joints, vertex, count, end
+                )
+                if not fits:
+                    break
         if fits and bent:
             turn = straightening_turn(digit)
             if radius == SMALL_RADIUS:
-                mark_near(blocking, depth, turn, xs, ys, centre, bitmaps, near, left)
+                mark_near(blocking, depth, turn, xs, ys, centre, bitmaps, near, left + 1, blocking[0])
             else:
-                mark_any(blocking, depth, turn, xs, ys, centre, starts, points, near, left)
+                mark_any(blocking, depth, turn, xs, ys, centre, starts, points, near, left + 1)
             if not is_blocking(blocking, depth, x, y, radius):
                 open_joints[vertex, count] = depth
+                fits = left > 0 and takes_in(
+                    free, blocking, reached, after, ends, hits, x, y, left, open_joints, vertex, count
+                )
                 count += 1
-                fits = left > 0 and reaches(blocking, reached, depth, x, y, left)
-        if fits and count > 1:
-            fits = pairs_fit(free, blocking, reached, after, hits, x, y, left, open_joints, vertex, count)
         if not fits:
             occupy(free, x, y, radius)
             continue
@@ -253,10 +264,9 @@ def search_prefix(prefix, walk, large, small, blocked_points, found):
     _open_window(window, walk, floor, blocked_points)
     everything = (np.uint64(1) << np.uint64(count)) - np.uint64(1)
     here = np.int64(0)  # from the centre
-    if (
-        reach(window.free, window.blocking, window.reached, here, here, n - floor, walk.open_joints, floor, count)
-        != everything
-    ):
+    _, free, blocking, reached, after, ends, hits = window
+    met = reach(free, blocking, reached, after, ends, hits, here, here, n - floor, walk.open_joints, floor, count)
+    if met != everything:
         return 0, 0
     stuck = 0
     nodes = 1

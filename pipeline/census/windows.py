@@ -35,6 +35,8 @@ class Window(NamedTuple):
         For each open bend the cells from which a vertex blocks its straightening.
     reached, after : ndarray of uint64, shape (R + 1, words)
         For :mod:`~pipeline.census.reach`.
+    ends : ndarray of uint64, shape (2, 2, words)
+        Cells, even and odd, that can be reached after the oldest open bend has been blocked, and after the newest.
     hits : ndarray of uint64, shape (joints + 2,)
         For each open bend, which other open bends can be blocked after it.
     """
@@ -44,6 +46,7 @@ class Window(NamedTuple):
     blocking: NDArray[np.uint64]
     reached: NDArray[np.uint64]
     after: NDArray[np.uint64]
+    ends: NDArray[np.uint64]
     hits: NDArray[np.uint64]
 
 
@@ -56,6 +59,7 @@ def make_window(radius: int, joints: int) -> Window:
         np.zeros((joints + 2, 2, words), dtype=np.uint64),
         np.zeros((radius + 1, words), dtype=np.uint64),
         np.zeros((radius + 1, words), dtype=np.uint64),
+        np.zeros((2, 2, words), dtype=np.uint64),
         np.zeros(joints + 2, dtype=np.uint64),
     )
 

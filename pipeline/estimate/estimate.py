@@ -10,14 +10,12 @@ from pipeline.bench.disk import DiskSpeed
 from pipeline.estimate.growth import Growth, Source, growth
 from pipeline.estimate.rates import Rates
 from pipeline.estimate.speed import LevelSize, Speed
-from pipeline.estimate.trial import Measured
+from pipeline.estimate.trial import EFFICIENCY, Measured
 from pipeline.level.forecast import metadata_bytes
-from pipeline.level.plan import expected_spill, partitions_for
-from pipeline.running.memory import CODED_BYTES, KEY_BYTES, Budget, worker_bytes
-from pipeline.running.tuning import DEFAULT
+from pipeline.level.plan import expected_spill, is_small, partitions_for
+from pipeline.running.memory import KEY_BYTES, Budget, worker_bytes
 from pipeline.spaces.contract import Detection, StateSpace
 from storage.errors import InvalidInput
-from storage.keys.partition import CHUNK_KEYS
 
 ESTIMATE_FORMAT = 1
 # What is asked about beside the workers given.
@@ -41,8 +39,8 @@ class LevelEstimate:
     made : bool
         Whether it has to be made no more.
     keys : float
-    array_bytes, spill_bytes : float
-        On disk when it is committed, and of spills while it is made.
+    array_bytes, manifest_bytes, spill_bytes : float
+        On disk: of its arrays, of what stays when these are deleted, and of spills while it is made.
     memory_keys : float
         Keys of spills that are held in memory.
     work : float
@@ -55,6 +53,7 @@ class LevelEstimate:
     made: bool
     keys: float
     array_bytes: float
+    manifest_bytes: float
     spill_bytes: float
     memory_keys: float
     work: float
@@ -112,7 +111,7 @@ class Estimate:
         self.budget = budget
         self._measured = measured
         self._startup = startup
-        self._disk = disk
+        self._disk_speed = disk
         self._needed = 1 if space.detection is Detection.MASKS else 2
         counted = [manifest.states for manifest in measured.manifests]
         self.growth: Growth = growth(space, counted, measured.complete).to_depth(max_depth)
@@ -134,14 +133,17 @@ class Estimate:
                 keys, generated, spilled, spill_bytes = level.keys, level.generated, level.spilled, level.spill_bytes
                 bytes_of_arrays = keys * level.array_bytes
                 partitions = 0
-            expected = expected_spill(generated, rates.repetition())
-            partitions = partitions or partitions_for(expected, self.budget)
-            in_memory = self.budget.fits(expected)
             frontier = levels[-1].keys if levels else 0.0
+            if is_small(frontier, self.space.max_neighbours):
+                expected, planned = int(frontier) * self.space.max_neighbours, 1
+            else:
+                expected = expected_spill(generated, rates.repetition())
+                planned = partitions_for(expected, self.budget)
+            partitions = partitions or planned
+            in_memory = self.budget.fits(expected)
             work = self._measured.work.get(depth)
             if work is None or not in_memory:
                 work = speed.work(LevelSize(frontier, generated, spilled, keys, not in_memory)) if depth else 0.0
-            metadata = metadata_bytes(keys, partitions) + MANIFEST_BYTES + PARTITION_BYTES * partitions
             levels.append(
                 LevelEstimate(
                     depth,
@@ -149,7 +151,8 @@ class Estimate:
                     source,
                     going_on and depth < len(self._measured.manifests),
                     keys,
-                    bytes_of_arrays + metadata,
+                    bytes_of_arrays + metadata_bytes(keys, partitions),
+                    MANIFEST_BYTES + PARTITION_BYTES * partitions,
                     0.0 if in_memory else spilled * spill_bytes,
                     spilled if in_memory else 0.0,
                     work,
@@ -163,6 +166,11 @@ class Estimate:
         return self._measured.origin
 
     @property
+    def share(self) -> float:
+        """Part of the processors' time that the measurement got."""
+        return self._measured.share
+
+    @property
     def states(self) -> int:
         """States of all levels."""
         return sum(level.states for level in self.levels)
@@ -174,20 +182,22 @@ class Estimate:
 
     def disk_at_the_end(self, keep: Keep) -> float:
         """Bytes of the job when the search has ended."""
-        if keep == "all":
-            return sum(level.array_bytes for level in self.levels)
         # Of a search that came to its end the last level is one without states.
         kept = self._needed - 1 if self.growth.ends else self._needed
-        return sum(level.array_bytes for level in self.levels[len(self.levels) - kept :])
+        first = 0 if keep == "all" else max(0, len(self.levels) - kept)
+        return self._disk(first, len(self.levels))
 
     def disk_at_the_peak(self, keep: Keep) -> float:
         """Most bytes that the job takes."""
-        most = self.levels[0].array_bytes
-        for place in range(1, len(self.levels)):
-            first = 0 if keep == "all" else max(0, place - self._needed)
-            there = sum(level.array_bytes for level in self.levels[first : place + 1])
-            most = max(most, there + self.levels[place].spill_bytes)
-        return most
+        return max(
+            self._disk(0 if keep == "all" else max(0, depth - self._needed), depth + 1) + self.levels[depth].spill_bytes
+            for depth in range(len(self.levels))
+        )
+
+    def _disk(self, first: int, stop: int) -> float:
+        """Bytes of the job with the levels before ``stop``, of which those from ``first`` on have their arrays."""
+        manifests = sum(level.manifest_bytes for level in self.levels[:stop])
+        return manifests + sum(level.array_bytes for level in self.levels[first:stop])
 
     def first_spill_on_disk(self) -> int | None:
         """Depth of the first level whose spills do not fit into the memory; None if all do."""
@@ -196,34 +206,39 @@ class Estimate:
     def memory_at_the_peak(self) -> int:
         """Most bytes of memory, never more than the budget."""
         budget = self.budget
-        chunk = CHUNK_KEYS * KEY_BYTES
         most = max(level.keys for level in self.levels)
-        each = min(worker_bytes(DEFAULT, 1, CODED_BYTES), 2 * chunk) if most > CHUNK_KEYS else 0
-        buffer = budget.memory_buffer_keys if self.first_spill_on_disk() is None else budget.buffer_keys
+        chunk = budget.tuning.chunk
+        part = worker_bytes(budget.tuning, budget.earlier_levels, budget.coded_bytes)
+        chunks = min(part, 2 * chunk * KEY_BYTES) if most > chunk else 0
         held = max(level.memory_keys for level in self.levels)
-        working = budget.workers * (each + min(buffer, most) * KEY_BYTES)
-        on_disk = self.first_spill_on_disk() is not None
-        peak = self._startup.peak_bytes + max(working, 0 if on_disk else working + held * KEY_BYTES)
-        return int(min(budget.total, peak))
+        peaks = [budget.workers * (chunks + min(budget.memory_buffer_keys, most) * KEY_BYTES) + held * KEY_BYTES]
+        if self.first_spill_on_disk() is not None:
+            peaks.append(budget.workers * (chunks + min(budget.buffer_keys, most) * KEY_BYTES))
+        return int(min(budget.total, self._startup.peak_bytes + max(peaks)))
 
     def level_seconds(self, level: LevelEstimate, cores: int) -> tuple[float, float]:
         """Seconds that a level takes the processors, and seconds that it takes the disk."""
         if level.made or not level.depth:
             return 0.0, 0.0
-        written = level.array_bytes + level.spill_bytes
+        written = level.array_bytes + level.manifest_bytes + level.spill_bytes
         read = level.spill_bytes + self.levels[level.depth - 1].array_bytes
-        moving = written / self._disk.write + read / self._disk.read
-        return level.work / cores + self._measured.level_seconds, moving
+        moving = written / self._disk_speed.write + read / self._disk_speed.read
+        return level.work / (cores * EFFICIENCY if cores > 1 else 1.0) + self._measured.level_seconds, moving
 
     def time(self, cores: int) -> Time:
         """Time of the search, or of what is left of it, with so many workers, each with a processor of its own.
 
-        Work is taken to divide evenly and to go on while the disk is busy, which is as fast as here.
+        Work is taken to divide evenly and to go on while the disk is busy, which is as fast as here. Nothing else is
+        taken to run on the machine.
         """
         both = [self.level_seconds(level, cores) for level in self.levels]
         by_disk = sum(disk for working, disk in both if disk > working)
         seconds = sum(max(pair) for pair in both)
         return Time(self._startup.seconds + seconds, "disk" if by_disk > seconds / 2 else "processors")
+
+    def processor_seconds(self) -> float:
+        """Time of all processors together."""
+        return self._startup.seconds + sum(level.work for level in self.levels if not level.made)
 
     def cores(self) -> Sequence[int]:
         """Numbers of workers that times are given for, that of the search first."""
@@ -247,7 +262,7 @@ class Estimate:
                     "source": level.source.value,
                     "made": level.made,
                     "keys": round(level.keys),
-                    "bytes": round(level.array_bytes),
+                    "bytes": round(level.array_bytes + level.manifest_bytes),
                     "spill_bytes": round(level.spill_bytes),
                     "seconds": round(max(self.level_seconds(level, self.budget.workers)), 3),
                 }
@@ -263,14 +278,16 @@ class Estimate:
                 "first_depth_with_spills_on_disk": self.first_spill_on_disk(),
             },
             "workers": self.budget.workers,
+            "processor_seconds": round(self.processor_seconds(), 2),
             "time": [
                 {"cores": cores, "seconds": round(self.time(cores).seconds, 2), "bound": self.time(cores).bound}
                 for cores in self.cores()
             ],
             "calibration": {
                 "steps": self._measured.steps.document(),
-                "disk": self._disk.document(),
+                "disk": self._disk_speed.document(),
                 "startup_seconds": self._startup.seconds,
                 "level_seconds": self._measured.level_seconds,
+                "share_of_processors": self._measured.share,
             },
         }

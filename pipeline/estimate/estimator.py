@@ -10,6 +10,7 @@ from pipeline.bench.disk import time_disk
 from pipeline.bench.processes import Processes
 from pipeline.bench.steps import keys_of, largest_level, time_steps
 from pipeline.estimate.estimate import Estimate, Startup
+from pipeline.estimate.speed import TELLING_KEYS
 from pipeline.estimate.trial import MOST_KEYS, MOST_SECONDS, Measured, Trial, measured_of
 from pipeline.level.kernels import load_kernels
 from pipeline.running.memory import available_memory, available_workers, divide, resident_bytes
@@ -18,6 +19,8 @@ from pipeline.spaces.contract import StateSpace
 from storage.jobs.job import Job
 
 DISK_BLOCKS = 32
+# A start that takes longer has compiled kernels, which happens once.
+COMPILING_SECONDS = 3.0
 
 
 class Estimator:
@@ -29,7 +32,7 @@ class Estimator:
     settings : Settings
         Of the search: memory, workers and last depth.
     job : Job, optional
-        Start from its levels. Otherwise a short search is made.
+        Start from its levels, if it has come far enough. Otherwise a short search is made.
     most_keys, most_seconds : int, float
         Bounds of that search.
     """
@@ -45,7 +48,9 @@ class Estimator:
         self._space = space
         self._settings = settings
         self._job = job
-        trial_settings = Settings(memory=settings.memory, workers=settings.workers, max_depth=settings.max_depth)
+        # An estimate may be for a machine with more memory than this one has.
+        memory = settings.memory if settings.memory is None else min(settings.memory, available_memory())
+        trial_settings = Settings(memory=memory, workers=settings.workers, max_depth=settings.max_depth)
         self._trial = Trial(space, trial_settings, most_keys, most_seconds)
         self._processes = Processes()
 
@@ -75,8 +80,6 @@ class Estimator:
         ------
         OutOfBudget
             If the memory is too little.
-        InvalidInput
-            If the job has no level yet.
         Stopped
             After :meth:`stop`.
         """
@@ -86,21 +89,40 @@ class Estimator:
             startup = self._startup(directory, program)
             measured = self._measure(directory, tell)
             total = self._settings.memory if self._settings.memory is not None else available_memory() // 2
-            budget = divide(total, startup.peak_bytes, self._settings.workers or available_workers())
+            budget = divide(
+                total,
+                startup.peak_bytes,
+                self._settings.workers or available_workers(),
+                earlier_levels=1 if self._space.bipartite else 2,
+            )
             disk = time_disk(directory, DISK_BLOCKS)
-        going_on = self._job is not None
+        going_on = self._job is not None and self._tells(self._job)
         return Estimate(self._space, measured, self._settings.max_depth, budget, startup, disk, going_on)
 
     def _measure(self, directory: Path, tell: Callable[[str], None]) -> Measured:
-        if self._job is not None and any(manifest.arrays_kept and manifest.keys for manifest in self._job.manifests()):
+        if self._job is not None and self._tells(self._job):
             tell(f"measuring on the levels of {self._job.path} ...")
             steps = time_steps(self._space, keys_of(largest_level(self._job)), repetitions=3)
             return measured_of(self._space, self._job, steps, self._settings.workers)
         tell("measuring with a short search ...")
         return self._trial.run(directory)
 
+    def _tells(self, job: Job) -> bool:
+        """Whether a job has come far enough to start from."""
+        manifests = job.manifests()
+        largest = max((manifest.keys for manifest in manifests if manifest.arrays_kept), default=0)
+        return largest >= TELLING_KEYS or (largest > 0 and not manifests[-1].keys)
+
     def _startup(self, directory: Path, program: Sequence[str] | None) -> Startup:
         if program is None:
             return Startup(0.0, resident_bytes())
-        figures, _ = self._processes.run([*program, "run", "--n", "2", "--quiet", "--job", str(directory / "start")])
-        return Startup(figures.seconds, figures.peak_bytes)
+        small = (
+            ["--puzzle", "sliding", "-p", "rows=2", "-p", "cols=2"] if self._space.name == "sliding" else ["--n", "2"]
+        )
+        for attempt in ("first", "second"):
+            command = [*program, "run", *small, "--quiet", "--job", str(directory / attempt)]
+            figures, _ = self._processes.run(command)
+            if figures.processor_seconds < COMPILING_SECONDS:
+                break
+        # Nearly all of it is one thread that computes; the rest is waiting for what else the machine does.
+        return Startup(figures.processor_seconds, figures.peak_bytes)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pipeline.estimate.lines import Line
 from pipeline.estimate.trial import Measured
 from storage.manifest import Manifest
 
 # Levels of so many keys say how much longer a level takes than its steps.
 TELLING_KEYS = 1 << 16
-TELLING_LEVELS = 3
+TELLING_LEVELS = 4
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Speed:
     Attributes
     ----------
     factor : float
-        Work on a level by the work of its steps.
+        Work on a large level by the work of its steps.
     """
 
     def __init__(self, measured: Measured) -> None:
@@ -55,8 +57,11 @@ class Speed:
         telling = [level for level in levels if level.keys >= TELLING_KEYS] or levels
         before = {manifest.depth + 1: manifest for manifest in measured.manifests}
         telling = sorted(telling, key=lambda level: level.keys)[-TELLING_LEVELS:]
-        expected = sum(self._steps_seconds(LevelSize.of(before[level.depth], level)) for level in telling)
-        self.factor = sum(measured.work[level.depth] for level in telling) / expected if expected else 1.0
+        points = [
+            (self._steps_seconds(LevelSize.of(before[level.depth], level)), measured.work[level.depth])
+            for level in telling
+        ]
+        self.factor = _factor(points)
 
     def work(self, level: LevelSize) -> float:
         """Seconds of one processor for a level."""
@@ -73,3 +78,12 @@ class Speed:
         if level.on_disk:
             nanoseconds += (steps.encode + steps.decode) * level.spilled
         return nanoseconds / 1e9
+
+
+def _factor(points: Sequence[tuple[float, float]]) -> float:
+    """Work for each second of the steps; what levels take whatever their size is left out, as far as that shows."""
+    steps = sum(expected for expected, _ in points)
+    if not steps:
+        return 1.0
+    ratio = sum(work for _, work in points) / steps
+    return min(max(Line.through(points).slope, ratio / 2), ratio) if len(points) > 2 else ratio

@@ -12,8 +12,10 @@ from pipeline.level.places import PlaceTables
 from pipeline.level.workspace import workspace
 from pipeline.running.counters import Counters
 from pipeline.spaces.contract import StateSpace
+from pipeline.spaces.guards import expand_checked
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
+from storage.keys.digest import digest_of
 from storage.keys.partition import PartitionWriter
 from storage.manifest import PartitionRecord
 
@@ -44,10 +46,18 @@ def mark(
         for block in frontier.read(frontier.manifest.partitions[task.partition], task.start, task.stop):
             position = 0
             while position < block.size:
-                step = space.expand(block[position:], buffer, exhaustive)
+                step = expand_checked(space, block[position:], buffer, exhaustive)
                 tables.mark(table, buffer[: step.written])
+                counters = Counters(
+                    step.consumed,
+                    step.written,
+                    spilled=step.written,
+                    forward=step.forward,
+                    backward=step.backward,
+                    # Of what was expanded, afterwards: a bit that flips in memory meanwhile shows too.
+                    digest=int(digest_of(block[position : position + step.consumed])),
+                )
                 position += step.consumed
-                counters = Counters(step.consumed, step.written, step.written, 0, step.forward, step.backward)
                 total += counters
                 report(counters)
             # Not to be held while the next chunk is decoded.

@@ -13,18 +13,21 @@ from pathlib import Path
 
 import numpy as np
 
+from pipeline.level.claims import SAMPLED_KEYS as CLAIMED_KEYS
+from pipeline.level.claims import Claims
 from pipeline.level.disk import Room
 from pipeline.level.merge import partition_name
 from pipeline.level.passes import Passes
 from pipeline.level.places import PlaceTables, aligned, table_words
-from pipeline.level.plan import LevelPlan, make_plan, stored_plan
+from pipeline.level.plan import LevelPlan, make_plan, sample_keys, stored_plan
 from pipeline.level.workspace import release_workspaces
 from pipeline.running.counters import Counters
 from pipeline.running.events import Observer
 from pipeline.running.executors import Executor
 from pipeline.running.memory import Budget, release_free_memory
 from pipeline.spaces.contract import Detection, Keys, StateSpace
-from storage.errors import CorruptSpill
+from pipeline.spaces.guards import checked_roots
+from storage.errors import CorruptJob, CorruptSpill
 from storage.files.durable import bytes_below, make_directories
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
@@ -32,6 +35,10 @@ from storage.keys.gaps import release_scratch
 from storage.keys.spills import DiskSpills, MemorySpills, SelectedSpills, Spills
 from storage.manifest import Manifest
 
+# Smaller levels say little of what a key takes in a file, and their chunks are small.
+TELLING_KEYS = 1 << 17
+# The next level may take more.
+ALLOWANCE = 1.1
 # Words of tables that are read and emptied in the time that sorting saves on a key.
 WORDS_WORTH_A_KEY = 8
 
@@ -73,13 +80,14 @@ class LevelMaker:
         self._budget = budget
         self._observer = observer
         self._room = room
+        self._claims = Claims(space)
         self._passes = Passes(space, executor, observer)
         self._arena: Keys | None = None
         self._tables: PlaceTables | None = None
 
     def make_roots(self, work: WorkingLevel) -> Manifest:
         """Make level 0."""
-        roots = self._space.roots()
+        roots = checked_roots(self._space)
         make_directories(work.partitions)
         writer = work.writer(partition_name(0), roots.size)
         writer.append(roots, self._space.count_states(roots))
@@ -138,6 +146,8 @@ class LevelMaker:
         selection: Selection | None,
     ) -> Manifest:
         started = time.monotonic()
+        self._adapt_budget(frontier.manifest, earlier)
+        self._claims.check(frontier, sample_keys(frontier, CLAIMED_KEYS))
         plan = self._plan(work, frontier, exhaustive, selection)
         found_in = self._tables_for(work, plan, selection) or self.spills(work, plan, selection)
         try:
@@ -145,6 +155,7 @@ class LevelMaker:
                 totals = self._passes.mark(work, frontier, plan, found_in)
             else:
                 totals = self._passes.expand(work, frontier, plan, found_in, self._buffer_keys(found_in))
+            self._check_read(work, frontier, totals)
             if not plan.exhaustive and self._misses_moves(frontier, totals):
                 self._observer.message(
                     f"level {work.depth}: some moves that one-sided expansion leaves out do not lead back; "
@@ -180,6 +191,16 @@ class LevelMaker:
         release_workspaces()
         release_scratch()
         release_free_memory()
+
+    def _check_read(self, work: WorkingLevel, frontier: Level, totals: Counters) -> None:
+        """Make sure that what was expanded is what was committed."""
+        if (totals.keys, totals.digest) != (frontier.manifest.keys, frontier.manifest.digest):
+            work.discard()
+            raise CorruptJob(
+                f"level {work.depth}: what was read of the level before ({frontier.path}) is not what was committed",
+                "resume the job; if it happens again, check the memory of this machine, and the job with "
+                "'pipeline verify'",
+            )
 
     def _always_exhaustive(self) -> bool:
         return self._space.detection is Detection.LEVELS
@@ -249,6 +270,26 @@ class LevelMaker:
             return MemorySpills(self._arena.size, disk, self._arena)
         self._arena = None
         return disk
+
+    def _adapt_budget(self, frontier: Manifest, earlier: Callable[[], Sequence[Level]]) -> None:
+        """Give the workers more if the keys of the frontier take more bytes than is usual, or more levels are read.
+
+        Raises
+        ------
+        OutOfBudget
+            If not even one worker fits then.
+        """
+        if frontier.keys < TELLING_KEYS:
+            return
+        workers = self._budget.workers
+        chunk = self._budget.tuning.chunk
+        chunks = 0 if self._space.undirected else sum(min(level.manifest.keys, chunk) for level in earlier()) // chunk
+        self._budget = self._budget.adapted(ALLOWANCE * frontier.bytes / frontier.keys, chunks + 1)
+        if self._budget.workers < workers:
+            self._observer.message(
+                f"{self._budget.workers} of {workers} workers: sparse keys, or many levels, take more memory"
+            )
+            self._executor.limit(self._budget.workers)
 
     def _buffer_keys(self, spills: Spills) -> int:
         return self._budget.memory_buffer_keys if isinstance(spills, MemorySpills) else self._budget.buffer_keys

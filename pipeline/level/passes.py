@@ -45,7 +45,7 @@ class Passes:
         self, work: WorkingLevel, frontier: Level, plan: LevelPlan, spills: Spills, buffer_keys: int
     ) -> Counters:
         """Run the expand pass; returns what all tasks counted, those of earlier runs included."""
-        receipts = {task.number: spills.receipt(task.number) for task in plan.tasks}
+        receipts = {task.number: _receipt(spills, task) for task in plan.tasks}
         finished = [_checked(work, task, receipts[task.number]) for task in plan.tasks if receipts[task.number]]
         progress = PassProgress(work.depth, "expand", frontier.manifest.keys, sum(finished, Counters()))
         self._observer.pass_started(progress)
@@ -152,6 +152,12 @@ class Passes:
                 self._advance(progress, counters)
 
         return report
+
+
+def _receipt(spills: Spills, task: ExpandTask) -> Receipt | None:
+    """What a task of an earlier run counted; None if it is not done, or if its version did not sum up what it read."""
+    receipt = spills.receipt(task.number)
+    return receipt if receipt is not None and "digest" in receipt else None
 
 
 def _checked(work: WorkingLevel, task: ExpandTask, receipt: Receipt | None) -> Counters:

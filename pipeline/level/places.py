@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from queue import SimpleQueue
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.spaces.contract import Keys, Places
+from storage.compiler.kernel import kernel
 from storage.errors import InvalidInput
 
 # Splitters lie at multiples of so many places, so that no word belongs to two partitions.
@@ -25,7 +25,7 @@ COUNTED_WORDS = 1 << 16
 BLOCK_WORDS = 256
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def mark_places(keys, table, count, shift, low_bits, mask_bits):
     """Set the places of keys.
 
@@ -62,7 +62,7 @@ def mark_places(keys, table, count, shift, low_bits, mask_bits):
     return -1
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def clear_places(keys, tables, shift, low_bits, mask_bits):
     """Empty the places of keys in all tables; every key has one."""
     one = np.uint64(1)
@@ -80,7 +80,7 @@ def clear_places(keys, tables, shift, low_bits, mask_bits):
             tables[table, word] &= kept
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def _bit_count(bits):
     """Set bits of a word, in the form that compilers turn into one instruction where there is one."""
     bits = bits - ((bits >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -89,7 +89,7 @@ def _bit_count(bits):
     return (bits * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def count_places(tables, first, last, step, mask_bits):
     """How many keys some words of all tables together hold, looking at one word in ``step`` of them."""
     found = np.uint64(0)
@@ -104,7 +104,7 @@ def count_places(tables, first, last, step, mask_bits):
     return found * np.uint64(step)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _gather(tables, first, gathered):
     """What all tables together have in as many words as ``gathered`` holds; False if that is nothing."""
     some = np.uint64(0)
@@ -120,7 +120,7 @@ def _gather(tables, first, gathered):
     return some != 0
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def take_places(tables, first, last, out, shift, low_bits, mask_bits):
     """Write the keys that some words of all tables together hold in ascending order, and empty the words.
 

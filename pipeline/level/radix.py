@@ -12,8 +12,9 @@ neighbours of neighbouring keys do, all digits are used.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from storage.compiler.kernel import kernel
 
 # A piece has about 2**PIECE_BITS keys: twice that much in the first-level cache.
 PIECE_BITS = 10
@@ -36,7 +37,7 @@ WIDER_DIGITS = ((9, 1 << 10), (10, 1 << 12))
 ONE, BYTE, EVEN = np.int64(1), np.int64(8), np.bool_(True)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _differing_bits(keys):
     """Mask of the bits in which some keys differ."""
     some = np.uint64(0)
@@ -47,7 +48,7 @@ def _differing_bits(keys):
     return some ^ every
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def _bit_length(number):
     bits = 0
     while number:
@@ -56,7 +57,7 @@ def _bit_length(number):
     return bits
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _place_digits(bits, width, shifts):
     """Shifts of the digits that cover the set bits, lowest first; returns how many digits that are."""
     digits = 0
@@ -70,7 +71,7 @@ def _place_digits(bits, width, shifts):
     return digits
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _count(keys, shifts, digits, width, counts):
     """How often each value of some digits occurs, three digits in a pass over the keys."""
     size = np.uint64(1) << np.uint64(width)
@@ -103,7 +104,7 @@ def _count(keys, shifts, digits, width, counts):
             first += 1
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _scatter(keys, out, shift, mask, row, counts):
     """Copy keys in the order of one digit; its counts become the ends of the values in ``out``."""
     place = np.uint32(0)
@@ -119,7 +120,7 @@ def _scatter(keys, out, shift, mask, row, counts):
         counts[value] = place + np.uint32(1)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _distribute(keys, other, shifts, digits, width, counts):
     """Sort by some digits, lowest first, to and fro; returns whether the keys are in ``other`` at the end."""
     _count(keys, shifts, digits, width, counts)
@@ -135,7 +136,7 @@ def _distribute(keys, other, shifts, digits, width, counts):
     return moved
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _insert(keys, out):
     """Sort keys that are nearly sorted from one array to another, which may be the same."""
     largest = np.uint64(0)
@@ -152,7 +153,7 @@ def _insert(keys, out):
             out[place] = key
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _nearly_sorted(keys):
     wrong = 0
     for i in range(1, keys.size, max(1, keys.size // PAIRS)):
@@ -160,7 +161,7 @@ def _nearly_sorted(keys):
     return wrong <= FEW_WRONG
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _sort_piece(keys, out, even, shifts, counts):
     """Sort a piece to ``out``; returns whether its keys were spread evenly, as ``even`` expects."""
     bits = _differing_bits(keys)
@@ -197,7 +198,7 @@ def _sort_piece(keys, out, even, shifts, counts):
     return False
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _sort_small(keys, scratch, shifts, counts, ends):
     """Sort an array that fits the scratch."""
     other = scratch[: keys.size]
@@ -221,7 +222,7 @@ def _sort_small(keys, scratch, shifts, counts, ends):
         start = stop
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _cut(keys, shift, ends):
     """Order keys by one digit where they lie; ``ends`` receives the end of each value."""
     values = 1 << CUT_BITS
@@ -247,7 +248,7 @@ def _cut(keys, shift, ends):
             heads[value] += 1
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def radix_sort(keys, scratch, counts, ends):
     """Sort keys in place.
 

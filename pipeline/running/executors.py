@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from importlib import import_module
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -56,6 +56,10 @@ class Executor(ABC):
         """Run no more tasks at a time than so many; called while no task runs."""
         self.workers = min(self.workers, workers)
 
+    def share(self, *directories: Path) -> None:
+        """Make sure that the workers see some directories, which have metadata."""
+        return
+
     def check(self) -> None:
         """Raise :class:`Stopped` if a stop was asked for."""
         if self.stop.is_set():
@@ -97,10 +101,6 @@ class ThreadExecutor(Executor):
     def __init__(self, workers: int) -> None:
         super().__init__(workers)
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="worker")
-
-    def prepare(self, load: Callable[[], None]) -> None:
-        # What dask takes belongs to the memory that is measured before the budget is divided.
-        import_module("dask.threaded")
 
     def limit(self, workers: int) -> None:
         super().limit(workers)

@@ -29,8 +29,10 @@ CODED_BYTES = 4.0
 MOST_CODED_BYTES = 8.0
 # What the allocator keeps of a worker's memory in between, the stack of its thread, and what Blosc2 needs to work.
 WORKER_RESERVE = 4 * MIB
+# The same, and kernels that are still to be loaded, for commands that only read.
+READER_RESERVE = 64 * MIB
 # What is left to the interpreter: manifests, plans, indexes of spills, libraries that are imported late.
-RESERVE_BYTES = 40 * MIB
+RESERVE_BYTES = 32 * MIB
 
 
 @dataclass(frozen=True)
@@ -66,17 +68,25 @@ class Budget:
     coded_bytes: float = CODED_BYTES
     tuning: Tuning = DEFAULT
 
-    def for_keys_of(self, coded_bytes: float) -> Budget:
-        """The budget for keys that take so many bytes in a file; less for buffers, or fewer workers, if that is more.
+    def adapted(self, coded_bytes: float, earlier_levels: int) -> Budget:
+        """The budget for a level; less for buffers, or fewer workers, if the level takes more than was counted with.
+
+        Parameters
+        ----------
+        coded_bytes : float
+            Bytes of a key in a file.
+        earlier_levels : int
+            Levels of at least a chunk that the merge reads.
 
         Raises
         ------
         OutOfBudget
         """
-        if coded_bytes <= self.coded_bytes:
+        if coded_bytes <= self.coded_bytes and earlier_levels <= self.earlier_levels:
             return self
-        coded_bytes = min(coded_bytes, MOST_CODED_BYTES)
-        return divide(self.total, self.base, self.workers, self.tuning, self.earlier_levels, coded_bytes)
+        coded_bytes = max(self.coded_bytes, min(coded_bytes, MOST_CODED_BYTES))
+        earlier_levels = max(self.earlier_levels, earlier_levels)
+        return divide(self.total, self.base, self.workers, self.tuning, earlier_levels, coded_bytes)
 
     def fits(self, spilled_keys: int) -> bool:
         """Whether the spills of a level can stay in memory."""
@@ -208,6 +218,63 @@ def divide(
     memory_buffer = min(max(keys // (8 * workers), tuning.smallest_buffer), tuning.largest_memory_buffer)
     memory_spill = min(max(0, keys - workers * memory_buffer), tuning.largest_memory_spill)
     return Budget(total, base, workers, buffer, memory_buffer, memory_spill, earlier_levels, coded_bytes, tuning)
+
+
+def reading_bytes(tuning: Tuning = DEFAULT) -> int:
+    """What reading a level takes: a chunk, its file, the room to decode it, and what is made of it."""
+    return int(tuning.chunk * (2 * KEY_BYTES + 2 * MOST_CODED_BYTES)) + WORKER_RESERVE
+
+
+def check_memory(memory: int | None, needed: int) -> None:
+    """Make sure that this process may take some more.
+
+    Parameters
+    ----------
+    memory : int, optional
+        Bytes allowed; half of what the machine allows unless given.
+    needed : int
+        Bytes, besides what it takes now.
+
+    Raises
+    ------
+    OutOfBudget
+    """
+    total = _allowed(memory)
+    expected = resident_bytes() + READER_RESERVE + needed
+    if expected > total:
+        raise OutOfBudget(
+            f"a memory budget of {size(total)} is too small: this takes about {size(expected)}",
+            f"give at least --memory {-(-expected // MIB)}MiB",
+        )
+
+
+def _allowed(memory: int | None) -> int:
+    """A budget in bytes; half of what the machine allows unless given."""
+    return available_memory() // 2 if memory is None else memory
+
+
+def memory_left(memory: int | None) -> int:
+    """Bytes of a budget (half of what the machine allows unless given) that tasks may take now."""
+    release_free_memory()
+    return max(0, _allowed(memory) - resident_bytes() - RESERVE_BYTES)
+
+
+def workers_within(memory: int | None, workers: int, needed: int) -> int:
+    """How many of some workers fit a budget if each takes so many bytes.
+
+    Raises
+    ------
+    OutOfBudget
+        If not even one fits.
+    """
+    left = memory_left(memory)
+    if left < needed:
+        least = resident_bytes() + RESERVE_BYTES + needed
+        raise OutOfBudget(
+            f"a memory budget of {size(_allowed(memory))} is too small",
+            f"give at least --memory {-(-least // MIB)}MiB",
+        )
+    return min(workers, left // needed)
 
 
 def budget_for(

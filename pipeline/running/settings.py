@@ -50,12 +50,15 @@ class Settings:
     keep : {"all", "frontier"}
         Levels whose arrays stay on disk: all, or those that the search still needs.
     max_disk : int or str, optional
-        Quota of the job's directory in bytes, or as text, spills included; all that the disk has unless given. Kept
-        as a number of bytes.
+        Quota of the job's directory in bytes, or as text, spills included; all that the disk has unless given. Kept as
+        a number of bytes.
     force : bool
         Begin levels that are not expected to fit on the disk or into the quota.
     tls : Tls
         For a cluster.
+    work_dir : Path, optional
+        Where levels are made before they are committed, such as a faster disk; in the job's directory unless given. It
+        may serve any number of jobs.
 
     Raises
     ------
@@ -71,10 +74,12 @@ class Settings:
     max_disk: int | None = None
     force: bool = False
     tls: Tls = Tls()
+    work_dir: Path | None = None
 
     def __post_init__(self) -> None:
         self._put("memory", memory_budget(self.memory))
         self._put("max_disk", None if self.max_disk is None else parse_size(_plain(self.max_disk)))
+        self._put("work_dir", None if self.work_dir is None else Path(self.work_dir))
         self._put("workers", whole_number("workers", self.workers, 1))
         self._put("max_depth", whole_number("max_depth", self.max_depth, 0))
         if not isinstance(self.scheduler, str):

@@ -108,6 +108,13 @@ class Reference(NamedTuple):
     complete: bool = False
     total: int | None = None
 
+    @property
+    def size(self) -> int | None:
+        """States of the whole graph, as far as that is known."""
+        if self.total is None and self.complete and self.states is not None:
+            return sum(self.states)
+        return self.total
+
 
 class StateSpace(ABC):
     """An implicit graph.
@@ -128,6 +135,8 @@ class StateSpace(ABC):
         Most neighbours :meth:`expand` writes for one key.
     undirected : bool
         Whether every move can be undone.
+    leaves_out : bool
+        Whether expand leaves out neighbours on purpose, so that there is nothing to compare them with.
     """
 
     name: ClassVar[str]
@@ -139,6 +148,7 @@ class StateSpace(ABC):
     max_neighbours: int
     places: Places | None = None
     undirected: bool = True
+    leaves_out: bool = False
 
     @abstractmethod
     def roots(self) -> Keys:
@@ -203,6 +213,10 @@ class StateSpace(ABC):
         """States that are as far from the roots as a state because they look alike, itself among them."""
         return [state]
 
+    def as_state(self, given: State | str) -> State:
+        """A state that was given as such, or as text."""
+        return self.parse(given) if isinstance(given, str) else given
+
     @abstractmethod
     def parse(self, text: str) -> State:
         """Read a state as people write it.
@@ -216,6 +230,18 @@ class StateSpace(ABC):
     @abstractmethod
     def format(self, state: State) -> str:
         """Write a state on one line, as :meth:`parse` reads it."""
+
+    def format_keys(self, keys: Keys) -> bytes:
+        """Lines, one for each key, as :meth:`format` writes its state, each with its end.
+
+        A space may do it faster; this is right for all.
+
+        Raises
+        ------
+        InvalidInput
+            If no state has one of the keys.
+        """
+        return "".join(f"{self.format(self.state_of(key))}\n" for key in keys.tolist()).encode()
 
     @abstractmethod
     def draw_text(self, state: State) -> str:

@@ -18,6 +18,7 @@ from numba.core import config
 from numba.core.compiler_lock import global_compiler_lock
 
 from storage.compiler.cache import KernelCache
+from storage.errors import InvalidInput
 
 # numba decides the types, call by call.
 Function = Callable[..., Any]
@@ -26,8 +27,16 @@ Function = Callable[..., Any]
 LOGGER = logging.getLogger("frontier_pipeline.kernels")
 LOOK_SECONDS = 0.1
 
-_checks: list[Callable[[], None]] = []
-_inside = threading.local()
+
+class _Here(threading.local):
+    """What is so in one thread: whether it is the compiler's, and what is looked at while it waits for the compiler."""
+
+    def __init__(self) -> None:
+        self.compiles = False
+        self.checks: list[Callable[[], None]] = []
+
+
+_here = _Here()
 _abandoned: list[threading.Thread] = []
 
 
@@ -59,19 +68,23 @@ def kernel(function: Any = None, /, *, inline: str = "never", counts_references:
     ...     return found
     >>> int(largest(np.array([3, 7, 5], dtype=np.uint64)))
     7
+
+    Raises
+    ------
+    InvalidInput
+        If numba is told not to compile.
     """
     if function is None:
         return partial(kernel, inline=inline, counts_references=counts_references)
     options: dict[str, Any] = {"nogil": True, "inline": inline}
     if not counts_references:
         options["_nrt"] = False
-    disabled, config.DISABLE_JIT = config.DISABLE_JIT, 0
-    try:
-        # With NUMBA_DISABLE_JIT numba would hand back the plain function, which computes something else: Python's
-        # numbers do not wrap at 64 bits.
-        dispatcher = numba.njit(**options)(function)
-    finally:
-        config.DISABLE_JIT = disabled
+    if config.DISABLE_JIT:
+        # numba would hand back the plain function, and Python's numbers do not wrap at 64 bits.
+        raise InvalidInput(
+            "the kernels have to be compiled, and NUMBA_DISABLE_JIT is set", "take it out of the environment"
+        )
+    dispatcher = numba.njit(**options)(function)
     dispatcher._cache = KernelCache(dispatcher)
     dispatcher.compile = partial(_compile, dispatcher)
     return dispatcher
@@ -79,15 +92,15 @@ def kernel(function: Any = None, /, *, inline: str = "never", counts_references:
 
 @contextmanager
 def checked_while_compiling(check: Callable[[], None]) -> Iterator[None]:
-    """While it lasts, ``check`` is called now and then by those who wait for a kernel; what it raises ends the wait.
+    """Have ``check`` called now and then while this thread waits for a kernel; what it raises ends the wait.
 
     The compiler itself cannot be stopped; it goes on in its thread, see :func:`compiler_is_left_alone`.
     """
-    _checks.append(check)
+    _here.checks.append(check)
     try:
         yield
     finally:
-        _checks.remove(check)
+        _here.checks.remove(check)
 
 
 def compiler_is_left_alone() -> bool:
@@ -102,12 +115,12 @@ def _compile(dispatcher: Any, signature: Any) -> Any:
     """Compile or load a kernel for types of arguments, and wait for it."""
     compile_here = type(dispatcher).compile
     # A kernel that another one calls is compiled in the course of that one, by the thread that holds numba's lock.
-    if getattr(_inside, "compiler", False) or global_compiler_lock.is_locked():
+    if _here.compiles or global_compiler_lock.is_locked():
         return compile_here(dispatcher, signature)
     outcome: list[Any] = []
 
     def work() -> None:
-        _inside.compiler = True
+        _here.compiles = True
         try:
             outcome.extend((compile_here(dispatcher, signature), None))
         except BaseException as error:
@@ -118,7 +131,7 @@ def _compile(dispatcher: Any, signature: Any) -> Any:
     try:
         while thread.is_alive():
             thread.join(LOOK_SECONDS)
-            for check in _checks:
+            for check in _here.checks:
                 check()
     except BaseException:
         _abandoned.append(thread)

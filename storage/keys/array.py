@@ -85,6 +85,8 @@ class ArrayFacts:
         Keys of a chunk.
     checksums : tuple of str or None
         The last four bytes of every chunk, in hexadecimal; None in arrays written before they were recorded.
+    digests : tuple of int or None
+        Digests of the keys of every chunk; None in arrays written before they were recorded.
     sample : tuple of int
         Some keys, ascending and evenly spaced.
     """
@@ -92,6 +94,7 @@ class ArrayFacts:
     record: PartitionRecord
     chunk_keys: int
     checksums: tuple[str, ...] | None
+    digests: tuple[int, ...] | None
     sample: tuple[int, ...]
 
     @property
@@ -125,16 +128,22 @@ def read_facts(path: Path, sealed: bool) -> ArrayFacts:
         raise ValueError(f"it has chunks of {chunk_keys} keys")
     record = replace(PartitionRecord.from_json(attributes), keys=keys)
     checksums = attributes.get("checksums")
+    digests = attributes.get("digests")
     if checksums is None and sealed:
         raise ValueError("it lists no checksums of chunks")
     facts = ArrayFacts(
         record,
         chunk_keys,
         None if checksums is None else tuple(checksums),
+        None if digests is None else tuple(int(digest, 16) for digest in digests),
         tuple(int(key, 16) for key in attributes["sample"]),
     )
     if facts.checksums is not None and len(facts.checksums) != facts.chunks:
         raise ValueError(f"it lists the checksums of {len(facts.checksums)} chunks and has {facts.chunks}")
+    if facts.digests is not None and (
+        len(facts.digests) != facts.chunks or sum(facts.digests) % 2**64 != facts.record.digest
+    ):
+        raise ValueError("the digests of its chunks do not add up to its own")
     return facts
 
 

@@ -28,7 +28,7 @@ class DiskSpills:
     Parameters
     ----------
     directory : Path
-        Created if it does not exist.
+        Created when the first file is written.
     field_bits : int
         For the codec.
     depth : int
@@ -43,7 +43,6 @@ class DiskSpills:
         self._depth = depth
         self._quota = quota
         self._indexes: dict[Path, NDArray[Any]] = {}
-        directory.mkdir(exist_ok=True)
 
     def writer(self, task: int) -> SpillWriter:
         """Writer for the output of an expand task."""

@@ -52,14 +52,14 @@ def test_pocket_cube_from_a_file(run):
 
 def test_moves_have_names(run):
     stack = ["--puzzle", "permutations", "-p", "size=4"]
-    assert run("moves", *stack, "3 1 0 2").stdout == "3 1 0 2\n  R3  0 1 3 2\n  R2  1 3 0 2\n  R4  2 0 1 3\n"
+    assert run("moves", *stack, "3 1 0 2").stdout == "3 1 0 2\n  0 1 3 2\n  1 3 0 2\n  2 0 1 3\n"
     assert json.loads(run("moves", *stack, "--json", "3102").stdout) == {
         "state": "3 1 0 2",
         "neighbours": ["0 1 3 2", "1 3 0 2", "2 0 1 3"],
         "moves": ["R3", "R2", "R4"],
     }
     cycles = ["--puzzle", "permutations", "-p", "family=lrx", "-p", "size=3", "-p", "notation=cycles"]
-    assert run("moves", *cycles, "()").stdout == "()\n  X  (1,2)\n  L  (1,2,3)\n  R  (1,3,2)\n"
+    assert run("moves", *cycles, "()").stdout == "()\n  (1,2)\n  (1,2,3)\n  (1,3,2)\n"
 
 
 def test_pictures(run):

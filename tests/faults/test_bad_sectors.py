@@ -13,6 +13,7 @@ from pipeline import Search, Sliding, Snake
 from pipeline.audit.damage import Damage, examine
 from pipeline.audit.repair import repair
 from pipeline.spaces.contract import StateSpace
+from pipeline.spaces.permutations.space import Permutation
 from storage.errors import CorruptJob, JobError
 from storage.jobs.job import Job
 from storage.jobs.restoring import restore_attributes
@@ -26,6 +27,7 @@ ALL_OF_SO_MANY = 30
 SPACES: dict[str, tuple[Callable[[], StateSpace], int, int]] = {
     "snake": (lambda: Snake(n=7), 4, 7),
     "2x4": (lambda: Sliding(rows=2, cols=4), 8, 9),
+    "pancakes": (lambda: Permutation(size=5), 4, 5),
 }
 
 

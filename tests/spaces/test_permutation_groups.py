@@ -20,7 +20,16 @@ from storage.errors import InvalidInput, OutOfBudget
 from tests.spaces import slow_permutations
 from tests.spaces.expanding import expanded
 
-RUBIK = 43252003274489856000
+RUBIK_POSITIONS = 43252003274489856000
+# Faces of the 3x3x3 cube in the numbering of the GAP manual.
+RUBIK = """
+U:=( 1, 3, 8, 6)( 2, 5, 7, 4)( 9,33,25,17)(10,34,26,18)(11,35,27,19);
+L:=( 9,11,16,14)(10,13,15,12)( 1,17,41,40)( 4,20,44,37)( 6,22,46,35);
+F:=(17,19,24,22)(18,21,23,20)( 6,25,43,16)( 7,28,42,13)( 8,30,41,11);
+R:=(25,27,32,30)(26,29,31,28)( 3,38,43,19)( 5,36,45,21)( 8,33,48,24);
+B:=(33,35,40,38)(34,37,39,36)( 3, 9,46,32)( 2,12,47,29)( 1,14,48,27);
+D:=(41,43,48,46)(42,45,47,44)(14,22,30,38)(15,23,31,39)(16,24,32,40);
+"""
 moves_of_few_points = st.integers(1, 6).flatmap(
     lambda points: st.lists(st.permutations(range(points)), min_size=1, max_size=4)
 )
@@ -173,18 +182,22 @@ def test_groups_that_are_too_large() -> None:
 
 
 def test_the_cube_of_three_is_refused_with_its_size(tmp_path: Path) -> None:
-    # Faces of the cube in the numbering of the GAP manual.
     file = tmp_path / "rubik.gap"
-    file.write_text(
-        """U:=( 1, 3, 8, 6)( 2, 5, 7, 4)( 9,33,25,17)(10,34,26,18)(11,35,27,19);
-        L:=( 9,11,16,14)(10,13,15,12)( 1,17,41,40)( 4,20,44,37)( 6,22,46,35);
-        F:=(17,19,24,22)(18,21,23,20)( 6,25,43,16)( 7,28,42,13)( 8,30,41,11);
-        R:=(25,27,32,30)(26,29,31,28)( 3,38,43,19)( 5,36,45,21)( 8,33,48,24);
-        B:=(33,35,40,38)(34,37,39,36)( 3, 9,46,32)( 2,12,47,29)( 1,14,48,27);
-        D:=(41,43,48,46)(42,45,47,44)(14,22,30,38)(15,23,31,39)(16,24,32,40);"""
-    )
-    with pytest.raises(OutOfBudget, match=f"a group of {RUBIK} elements"):
+    file.write_text(RUBIK)
+    with pytest.raises(OutOfBudget, match=f"a group of {RUBIK_POSITIONS} elements"):
         Permutation(file=str(file), closed=True)
+    # Its corners alone, that is with equal letters on all edges: 3^7 8! positions.
+    corners = (0, 2, 5, 7)
+    start = ",".join(str(place + 1) if place % 8 in corners else "-" for place in range(48))
+    space = Permutation(file=str(file), closed=True, start=start)
+    assert space.size == space.key_count == 88_179_840
+    state = space.state_of(12_345_678)
+    assert space.key_of(state) == 12_345_678
+    assert space.format(space.parse(space.format(state))) == space.format(state)
+    neighbours = sorted(space.key_of(state[list(images)]) for images in space.generators.images)
+    assert expanded(space, [12_345_678], exhaustive=True)[0] == neighbours
+    with pytest.raises(InvalidInput, match="no moves lead"):
+        space.key_of(np.roll(state, 1))
 
 
 def test_keys_and_states_of_others_are_refused() -> None:
@@ -196,5 +209,7 @@ def test_keys_and_states_of_others_are_refused() -> None:
         space.key_of(odd)
     with pytest.raises(InvalidInput, match="is the key of no arrangement"):
         space.state_of(factorial(7) // 2)
+    with pytest.raises(InvalidInput, match="is the key of no arrangement"):
+        expanded(space, [0, factorial(7) // 2], exhaustive=True)
     with pytest.raises(InvalidInput, match="are not those of the start"):
         space.key_of(np.zeros(7, dtype=np.uint8))

@@ -74,6 +74,9 @@ def test_letters_stay_in_their_orbit() -> None:
     assert space.size is None
     assert space.key_count == 9
     assert {space.format(space.state_of(key)) for key in range(9)} >= {"001122", "010212"}
+    for call in (space.state_of, lambda key: expanded(space, [key], exhaustive=True)):
+        with pytest.raises(InvalidInput, match="9 is the key of no arrangement"):
+            call(9)
     with pytest.raises(InvalidInput, match="no moves lead from the start to this word"):
         space.key_of(space.parse("112200"))
 

@@ -26,6 +26,8 @@ from storage.errors import InvalidInput, OutOfBudget
 
 # Of the keys at least one in so many must belong to a state, or they are not called dense.
 SPARSEST = 64
+# Stands for the place of a letter that is left out.
+NOWHERE = 255
 # Longest word whose letters are sets of places in a machine word.
 SHORT_WORD = 64
 
@@ -54,7 +56,6 @@ class Arrangements(ABC):
     def __init__(self, moves: Elements, start: State) -> None:
         self._moves = moves
         self._start = start
-        self._chain = StabiliserChain(moves)
 
     @property
     @abstractmethod
@@ -77,22 +78,29 @@ class Arrangements(ABC):
 class Permutations(Arrangements):
     """Arrangements of different letters: the elements of the group that the moves generate.
 
-    The key is the rank of the element that says where each letter of the start has gone to.
+    The key is the rank of the element that says where each letter of the start has gone to. Places where all letters
+    that can get there are equal are left out.
     """
 
     def __init__(self, moves: Elements, start: State) -> None:
-        super().__init__(moves, start)
+        orbits = orbits_of(moves)
+        self._places = np.array(
+            sorted(place for orbit in orbits if _is_mixed(start, orbit) for place in orbit), dtype=int
+        )
+        number = np.zeros(start.size, dtype=np.uint8)
+        number[self._places] = np.arange(self._places.size)
+        super().__init__(number[moves[:, self._places]], start)
+        self._chain = StabiliserChain(self._moves)
         order = self._chain.order
         if order >= LARGEST_ORDER:
             raise OutOfBudget(
                 f"the moves generate a group of {'' if self._chain.exact else 'at least '}{order} elements; "
                 "keys have room for fewer than 2^63",
-                "leave out moves, or search words: give places that need not be told apart equal letters, such as "
-                "-p start=0011...",
+                "leave out moves, or give places that need not be told apart equal letters, such as -p start=0011...",
             )
         self.size = self.key_count = order
-        self._place_of = np.zeros(start.size, dtype=np.uint8)
-        self._place_of[start] = np.arange(start.size)
+        self._place_of = np.full(start.size, NOWHERE, dtype=np.uint8)
+        self._place_of[start[self._places]] = np.arange(self._places.size)
 
     @property
     def bipartite(self) -> bool:
@@ -103,8 +111,6 @@ class Permutations(Arrangements):
 
     @cached_property
     def _stages(self) -> Stages | None:
-        if self._chain.order == 1:
-            return None
         return make_stages(self._chain, inverses_of(self._moves))
 
     @cached_property
@@ -124,6 +130,12 @@ class Permutations(Arrangements):
     def expand(self, keys: Keys, out: Keys) -> tuple[int, int]:
         from pipeline.spaces.permutations import expansion
 
+        _check_largest(keys, self._chain.order)
+        if not self._chain.levels:
+            # One state, to which all moves lead.
+            consumed = min(keys.size, out.size // len(self._moves))
+            out[: consumed * len(self._moves)] = 0
+            return consumed, consumed * len(self._moves)
         stages = self._stages
         if stages is None:
             moves = inverses_of(self._moves)
@@ -133,17 +145,17 @@ class Permutations(Arrangements):
         return consumed, written
 
     def key_of(self, state: State) -> int:
-        element = inverses_of(self._place_of[state][None, :])
-        rank = int(self._chain.ranks(element)[0])
+        origins = self._place_of[state[self._places]]
+        rank = -1 if NOWHERE in origins else int(self._chain.ranks(inverses_of(origins[None, :]))[0])
         if rank < 0:
             raise InvalidInput("no moves lead from the start to this arrangement")
         return rank
 
     def state_of(self, key: int) -> State:
-        if key >= self._chain.order:
-            raise InvalidInput(f"{key} is the key of no arrangement; they are less than {self._chain.order}")
+        _check_largest(np.array([key], dtype=np.uint64), self._chain.order)
         element = self._chain.elements(np.array([key], dtype=np.int64))
-        state: State = self._start[inverses_of(element)[0]]
+        state = self._start.copy()
+        state[self._places] = self._start[self._places[inverses_of(element)[0]]]
         return state
 
 
@@ -155,7 +167,8 @@ class Words(Arrangements):
 
     def __init__(self, moves: Elements, start: State) -> None:
         super().__init__(moves, start)
-        self._orbits = _orbits(moves)
+        self._chain = StabiliserChain(moves)
+        self._orbits = orbits_of(moves)
         word = start.tolist()
         self._words = count_words(self._orbits, word)
         if self._words >= LARGEST_COUNT:
@@ -206,6 +219,7 @@ class Words(Arrangements):
     def expand(self, keys: Keys, out: Keys) -> tuple[int, int]:
         from pipeline.spaces.permutations import expansion
 
+        _check_largest(keys, self._words)
         if self._start.size <= SHORT_WORD:
             consumed, written = expansion.expand_short_words(keys, out, self._tables, self._classes, self._binomials)
         else:
@@ -229,8 +243,7 @@ class Words(Arrangements):
     def state_of(self, key: int) -> State:
         from pipeline.spaces.permutations.ranking import decode_word
 
-        if key >= self._words:
-            raise InvalidInput(f"{key} is the key of no word; they are less than {self._words}")
+        _check_largest(np.array([key], dtype=np.uint64), self._words)
         word = np.empty(self._start.size, dtype=np.uint8)
         decode_word(key, word, np.empty(len(self._classes), dtype=np.int64), self._classes, self._binomials)
         word = np.where(word == FILLER, self._filler, word)
@@ -239,7 +252,13 @@ class Words(Arrangements):
         return state
 
 
-def _orbits(moves: Elements) -> list[list[int]]:
+def _check_largest(keys: Keys, count: int) -> None:
+    """Make sure that ascending keys are less than ``count``; the kernels' tables end there."""
+    if keys.size and int(keys[-1]) >= count:
+        raise InvalidInput(f"{int(keys[-1])} is the key of no arrangement; they are less than {count}")
+
+
+def orbits_of(moves: Elements) -> list[list[int]]:
     """Places that the moves bring onto each other, in ascending order; those that nothing moves are alone."""
     orbit_of = list(range(moves.shape[1]))
     for images in moves.tolist():
@@ -248,3 +267,25 @@ def _orbits(moves: Elements) -> list[list[int]]:
             if one != other:
                 orbit_of = [min(one, other) if orbit in (one, other) else orbit for orbit in orbit_of]
     return [[place for place, orbit in enumerate(orbit_of) if orbit == name] for name in sorted(set(orbit_of))]
+
+
+def _is_mixed(start: State, orbit: list[int]) -> bool:
+    return len(set(start[orbit].tolist())) > 1
+
+
+def arrangements_of(moves: Elements, start: State) -> Arrangements:
+    """Permutations, or words if letters that can change places are equal.
+
+    Parameters
+    ----------
+    moves : ndarray of uint8, shape (m, places)
+        Image lists.
+    start : ndarray of uint8, shape (places,)
+
+    Raises
+    ------
+    OutOfBudget
+        If there are too many arrangements.
+    """
+    letters = [letter for orbit in orbits_of(moves) if _is_mixed(start, orbit) for letter in start[orbit].tolist()]
+    return (Permutations if len(set(letters)) == len(letters) else Words)(moves, start)

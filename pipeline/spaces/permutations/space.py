@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.spaces.contract import Detection, Expansion, KeyLayout, Keys, Places, Reference, State, StateSpace
-from pipeline.spaces.permutations.arrangements import Arrangements, Permutations, Words
+from pipeline.spaces.permutations.arrangements import arrangements_of
 from pipeline.spaces.permutations.notation import Notation
 from pipeline.spaces.permutations.parameters import PermutationParameters, read_parameters
 
@@ -60,8 +60,7 @@ class Permutation(StateSpace):
         self.generators = puzzle.generators
         self._notation = Notation(puzzle.letters)
         moves = np.array(self.generators.images, dtype=np.uint8).reshape(-1, self.generators.points)
-        kind = Permutations if self._notation.distinct else Words
-        self._arrangements: Arrangements = kind(moves, self._notation.start)
+        self._arrangements = arrangements_of(moves, self._notation.start)
         self.undirected = self.generators.closed
         self.bipartite = self.undirected and self._arrangements.bipartite
         self.max_neighbours = max(len(moves), 1)
@@ -77,26 +76,30 @@ class Permutation(StateSpace):
             return Expansion(keys.size, 0)
         return Expansion(*self._arrangements.expand(keys, out))
 
-    def key_of(self, state: State) -> int:
+    def key_of(self, state: State | str) -> int:
+        state = self.as_state(state)
         return self._arrangements.key_of(self._notation.checked(state))
 
     def state_of(self, key: int) -> State:
         return self._arrangements.state_of(key)
 
-    def moves(self, state: State) -> list[tuple[str, State]]:
+    def moves(self, state: State | str) -> list[tuple[str, State]]:
         """Neighbours in ascending order, each with the move that leads there; moves to the same one are joined."""
+        state = self.as_state(state)
         names: dict[tuple[int, ...], list[str]] = {}
         for name, images in zip(self.generators.names, self.generators.images, strict=True):
             names.setdefault(tuple(state[list(images)].tolist()), []).append(name)
         return [(" = ".join(names[letters]), np.array(letters, dtype=np.uint8)) for letters in sorted(names)]
 
-    def neighbours(self, state: State) -> list[State]:
+    def neighbours(self, state: State | str) -> list[State]:
+        state = self.as_state(state)
         return [neighbour for _, neighbour in self.moves(state)]
 
     def parse(self, text: str) -> State:
         return self._notation.parse(text)
 
-    def format(self, state: State) -> str:
+    def format(self, state: State | str) -> str:
+        state = self.as_state(state)
         in_cycles = self.parameters.notation == "cycles"
         return self._notation.cycles(state) if in_cycles else self._notation.format(state)
 

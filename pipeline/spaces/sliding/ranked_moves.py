@@ -16,11 +16,11 @@ from __future__ import annotations
 from math import prod
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.spaces.sliding.ranking import BLANK_SHIFT, RANK_SHIFT, rank_weights
+from storage.compiler.kernel import kernel
 
 # Boards whose tables have more entries are expanded by way of board words.
 MOST_ENTRIES = 1 << 20
@@ -181,13 +181,13 @@ def move_tables(rows: int, cols: int) -> MoveTables:
     )
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def _quotient(number, inverse):
     """Integer part of a number times the reciprocal of an integer; exact for numbers below 2**50."""
     return np.uint64(np.int64((np.float64(np.int64(number)) + 0.5) * inverse))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _move_sideways(keys, moves, keep, cols, tail, out, ranks, fields):
     """Write the neighbours by horizontal moves, and list the vertical ones.
 
@@ -234,7 +234,7 @@ def _move_sideways(keys, moves, keep, cols, tail, out, ranks, fields):
     return written, plain, tailed
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _move_up_or_down(ranks, fields, tables, out):
     """Write the neighbours by vertical moves of which none reaches the last places."""
     for i in range(ranks.size):
@@ -247,7 +247,7 @@ def _move_up_or_down(ranks, fields, tables, out):
         out[i] = (moved << np.uint64(RANK_SHIFT)) | (field & np.uint64(255))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _move_last_tiles(ranks, fields, cols, parities, tables, out):
     """Write the neighbours by vertical moves that reach the last places."""
     for i in range(ranks.size):
@@ -266,7 +266,7 @@ def _move_last_tiles(ranks, fields, cols, parities, tables, out):
         out[i] = (moved << np.uint64(RANK_SHIFT)) | (field & np.uint64(255))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def expand_ranks(keys, out, cols, moves, parities, tables, all_moves):
     """Write the neighbours of a block of keys.
 

@@ -158,7 +158,8 @@ class Sliding(StateSpace):
 
         return int(count_positions(keys))
 
-    def key_of(self, state: State) -> int:
+    def key_of(self, state: State | str) -> int:
+        state = self.as_state(state)
         from pipeline.spaces.sliding.ranking import BLANK_SHIFT, RANK_SHIFT, SYMMETRIC_SHIFT, rank_of
 
         if len(state) != self._tiles + 1:
@@ -202,11 +203,13 @@ class Sliding(StateSpace):
         tiles.insert(blank, 0)
         return np.array(tiles, dtype=np.uint8)
 
-    def neighbours(self, state: State) -> list[State]:
+    def neighbours(self, state: State | str) -> list[State]:
+        state = self.as_state(state)
         return notation.neighbours(state, self._rows, self._cols)
 
-    def moves(self, state: State) -> list[tuple[str, State]]:
+    def moves(self, state: State | str) -> list[tuple[str, State]]:
         """Neighbours, each with the tile that moves and where it goes, such as ``7 left``."""
+        state = self.as_state(state)
         return [(notation.move_name(state, after, self._cols), after) for after in self.neighbours(state)]
 
     def lower_bounds(self, keys: Keys) -> NDArray[np.uint8]:
@@ -223,8 +226,23 @@ class Sliding(StateSpace):
     def parse(self, text: str) -> State:
         return notation.parse(text, self._rows, self._cols)
 
-    def format(self, state: State) -> str:
+    def format(self, state: State | str) -> str:
+        state = self.as_state(state)
         return notation.format_board(state, self._cols)
+
+    def format_keys(self, keys: Keys) -> bytes:
+        from pipeline.spaces.sliding.expansion import parity_bits
+        from pipeline.spaces.sliding.lines import line_length, write_lines
+        from pipeline.spaces.sliding.ranking import BLANK_SHIFT, RANK_SHIFT
+
+        blanks = (keys >> np.uint64(BLANK_SHIFT)) & np.uint64(15)
+        wrong = np.flatnonzero((blanks > self._tiles) | (keys >> np.uint64(RANK_SHIFT) > self._largest_rank))
+        if wrong.size:
+            self.state_of(int(keys[wrong[0]]))
+        lines = np.empty((keys.size, line_length(self._tiles + 1)), dtype=np.uint8)
+        parities = np.uint64(parity_bits(self._rows, self._cols, self._blank))
+        write_lines(keys, self._rows, self._cols, self._blank, self._weights, self._inverse, parities, lines)
+        return lines.tobytes()
 
     def draw_text(self, state: State) -> str:
         from pipeline.spaces.sliding.drawing import draw_text
