@@ -9,7 +9,6 @@ from typing import Any
 
 from pipeline.audit.damage import Damage, examine, examine_level, levels_expected, whole_ledger
 from pipeline.level.check import check_partition
-from pipeline.level.earlier import earlier_levels
 from pipeline.level.kernels import load_kernels
 from pipeline.level.maker import LevelMaker, Selection
 from pipeline.running.events import Observer
@@ -202,7 +201,7 @@ class _Repairer:
 
     def _made_again(self, work: WorkingLevel) -> Manifest:
         frontier = self._before(work.depth)
-        earlier = partial(earlier_levels, self._space, self._job, work.depth)
+        earlier = partial(self._job.earlier_levels, work.depth, self._space.bipartite)
         return self._maker.make(work, frontier, earlier, frontier.manifest.exhaustive)
 
     def _compare(self, depth: int, manifest: Manifest, summary: dict[str, Any]) -> None:
@@ -271,7 +270,7 @@ class _Repairer:
         splitters = [
             firsts[min(number for number in firsts if number >= wanted)] for wanted in range(1, max(firsts) + 1)
         ]
-        earlier = partial(earlier_levels, self._space, self._job, work.depth)
+        earlier = partial(self._job.earlier_levels, work.depth, self._space.bipartite)
         selection = Selection(tuple(splitters), int(record.name))
         self._maker.make(work, frontier, earlier, manifest.exhaustive, selection)
 

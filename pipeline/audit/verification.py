@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 
 from pipeline.level.disk import Room
-from pipeline.level.earlier import earlier_levels
 from pipeline.level.kernels import load_kernels
 from pipeline.level.maker import LevelMaker
 from pipeline.running.events import Observer
@@ -86,12 +85,12 @@ def verify_expansion(
     frontier = job.level(depth - 1)
     expected = job.level(depth).manifest
     release_scratch()
-    budget = budget_for(memory, available_workers(), earlier_levels=2)
+    budget = budget_for(memory, available_workers(), earlier_levels=1 if space.bipartite else 2)
     with private_scratch(job, work_dir) as directory, ThreadExecutor(budget.workers) as executor:
         room = Room(job, None, False, Observer(), directory)
         work = WorkingLevel(directory / "level", depth, space.layout.field_bits)
         maker = LevelMaker(space, executor, budget, Observer(), room)
-        earlier = partial(earlier_levels, space, job, depth, whole=True)
+        earlier = partial(job.earlier_levels, depth, space.bipartite)
         with room.watching(work), writing(directory):
             again = maker.make(work, frontier, earlier, exhaustive=True)
     for name in ("keys", "states", "digest"):

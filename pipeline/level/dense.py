@@ -12,7 +12,6 @@ from pipeline.level.places import PlaceTables
 from pipeline.level.workspace import workspace
 from pipeline.running.counters import Counters
 from pipeline.spaces.contract import StateSpace
-from pipeline.spaces.guards import expand_checked
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
 from storage.keys.digest import digest_of
@@ -46,7 +45,7 @@ def mark(
         for block in frontier.read(frontier.manifest.partitions[task.partition], task.start, task.stop):
             position = 0
             while position < block.size:
-                step = expand_checked(space, block[position:], buffer, exhaustive)
+                step = space.expand(block[position:], buffer, exhaustive)
                 tables.mark(table, buffer[: step.written])
                 counters = Counters(
                     step.consumed,

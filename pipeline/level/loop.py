@@ -6,7 +6,6 @@ from functools import partial
 
 from pipeline.level.check import check_manifest
 from pipeline.level.disk import Room
-from pipeline.level.earlier import earlier_levels
 from pipeline.level.maker import LevelMaker
 from pipeline.running.events import Observer
 from pipeline.running.executors import Executor
@@ -93,7 +92,7 @@ class LevelLoop:
         self._executor.check()
         work = self._job.working_level(depth)
         with self._room.watching(work):
-            earlier = partial(earlier_levels, self._space, self._job, depth)
+            earlier = partial(self._job.earlier_levels, depth, self._space.bipartite)
             self._commit(work, self._maker.make(work, frontier, earlier, frontier.manifest.exhaustive))
         return True
 

@@ -135,8 +135,6 @@ class StateSpace(ABC):
         Most neighbours :meth:`expand` writes for one key.
     undirected : bool
         Whether every move can be undone.
-    leaves_out : bool
-        Whether expand leaves out neighbours on purpose, so that there is nothing to compare them with.
     """
 
     name: ClassVar[str]
@@ -148,7 +146,6 @@ class StateSpace(ABC):
     max_neighbours: int
     places: Places | None = None
     undirected: bool = True
-    leaves_out: bool = False
 
     @abstractmethod
     def roots(self) -> Keys:
