@@ -2,6 +2,8 @@ PYTHON ?= python3
 ENVIRONMENT := .venv
 BIN := $(ENVIRONMENT)/bin
 READY := $(ENVIRONMENT)/.ready
+# The tests of a file run one after the other, in one of as many processes as there are processors.
+PARALLEL := --numprocesses auto --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-slow lint format benchmark clean
@@ -18,15 +20,17 @@ run: $(READY)  ## Count the shapes of the snake of length 17, or go on counting.
 	$(BIN)/pipeline run --n 17 --resume
 
 test: $(READY)  ## Run the tests that take less than a minute each.
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 
 test-slow: $(READY)  ## Run the long tests as well.
-	$(BIN)/python -m pytest -m 'slow or not slow'
+	$(BIN)/python -m pytest $(PARALLEL) -m 'slow or not slow'
 
-lint: $(READY)  ## Check style and types.
+lint: $(READY)  ## Check style, types, who imports whom, and that nothing is called by nobody.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/vulture
 
 format: $(READY)  ## Format the code.
 	$(BIN)/ruff check --fix .

@@ -32,6 +32,10 @@ CASES = {
     "fifteen-25": ["--puzzle", "fifteen", "--n", "25", "--memory", "1GiB"],
     "fifteen-27": ["--puzzle", "fifteen", "--n", "27", "--memory", "1GiB"],
     "fifteen-31": ["--puzzle", "fifteen", "--n", "31", "--memory", "1GiB"],
+    "pancake-11": ["--puzzle", "permutations", "-p", "family=pancake", "-p", "size=11", "--memory", "1GiB"],
+    "lrx-11": ["--puzzle", "permutations", "-p", "family=lrx", "-p", "size=11", "--memory", "1GiB"],
+    "top-spin-11": ["--puzzle", "permutations", "-p", "family=top-spin", "-p", "size=11", "--memory", "1GiB"],
+    "pocket-cube": ["--puzzle", "permutations", "-p", "family=pocket-cube", "--memory", "1GiB"],
     "sliding-3x4": ["--puzzle", "sliding", "-p", "rows=3", "-p", "cols=4"],
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -15,7 +16,17 @@ from pipeline.census.events import CensusObserver
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-TITLES = {"stuck": "stuck shapes", "components": "their components", "exhaustive": "shapes"}
+# Loading kernels from numba's cache takes less.
+COMPILING_SECONDS = 2.0
+COMPILING = "compiling the kernels, which is done once; the time that is left is not known yet"
+
+TITLES = {
+    "stuck": "stuck shapes",
+    "components": "their components",
+    "exhaustive": "shapes",
+    "bends": "shapes by bends",
+    "delayed": "delayed shapes",
+}
 
 
 class QuietObserver(CensusObserver):
@@ -23,6 +34,7 @@ class QuietObserver(CensusObserver):
 
     def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet
+        self._watch: threading.Timer | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -30,7 +42,8 @@ class QuietObserver(CensusObserver):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        return
+        if self._watch is not None:
+            self._watch.cancel()
 
     def message(self, text: str) -> None:
         if not self._quiet:
@@ -39,6 +52,19 @@ class QuietObserver(CensusObserver):
     def phase_started(self, phase: str, tasks: int, finished: int) -> None:
         self._tasks, self._done, self._before = tasks, finished, finished
         self._nodes = self._found = 0
+
+    def preparing(self, phase: str) -> None:
+        self._watch = threading.Timer(COMPILING_SECONDS, self.compiling)
+        self._watch.daemon = True
+        self._watch.start()
+
+    def prepared(self, phase: str) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch.join()
+
+    def compiling(self) -> None:
+        """Preparing takes so long that kernels must be being compiled; called from another thread."""
 
     def task_done(self, phase: str, result: dict[str, Any]) -> None:
         self._done += 1
@@ -53,16 +79,21 @@ class LineObserver(QuietObserver):
         super().phase_started(phase, tasks, finished)
         self._started = self._said = time.monotonic()
 
+    def prepared(self, phase: str) -> None:
+        super().prepared(phase)
+        self._started = self._said = time.monotonic()
+
+    def compiling(self) -> None:
+        note(COMPILING)
+
     def task_done(self, phase: str, result: dict[str, Any]) -> None:
         super().task_done(phase, result)
         now = time.monotonic()
         if now - self._said >= LINE_SECONDS and self._done < self._tasks:
             self._said = now
+            facts = f"{short(self._nodes)} walks looked at, {self._found} stuck so far, " if self._nodes else ""
             left = (now - self._started) * (self._tasks - self._done) / (self._done - self._before)
-            note(
-                f"{TITLES[phase]}: {100 * self._done / self._tasks:.0f}%, {short(self._nodes)} walks looked at, "
-                f"{self._found} stuck so far, {duration(left)} left"
-            )
+            note(f"{TITLES[phase]}: {100 * self._done / self._tasks:.0f}%, {facts}{duration(left)} left")
 
 
 class LiveObserver(QuietObserver):
@@ -94,6 +125,7 @@ class LiveObserver(QuietObserver):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        super().__exit__(kind, error, trace)
         self._progress.stop()
 
     def message(self, text: str) -> None:
@@ -103,7 +135,18 @@ class LiveObserver(QuietObserver):
         super().phase_started(phase, tasks, finished)
         if self._task is not None:
             self._progress.remove_task(self._task)
-        self._task = self._progress.add_task(TITLES[phase], total=tasks, completed=finished, facts="")
+        # The clock starts when the kernels are ready.
+        self._task = self._progress.add_task(TITLES[phase], start=False, total=tasks, completed=finished, facts="")
+
+    def prepared(self, phase: str) -> None:
+        assert self._task is not None
+        super().prepared(phase)
+        self._progress.update(self._task, facts="")
+        self._progress.start_task(self._task)
+
+    def compiling(self) -> None:
+        assert self._task is not None
+        self._progress.update(self._task, facts="compiling the kernels, once")
 
     def task_done(self, phase: str, result: dict[str, Any]) -> None:
         assert self._task is not None

@@ -37,7 +37,7 @@ class Meter:
         if progress.name == "merge":
             self._expand_seconds = now - self._started
         self._started = now
-        self._samples = deque([(now, progress.done, progress.generated)])
+        self._samples = deque([(now, progress.counters.keys, progress.counters.generated)])
         self.progress = progress
 
     def end(self) -> None:
@@ -55,14 +55,14 @@ class Meter:
         samples = self._samples
         start = samples[0]
         if now - samples[-1][0] > 0.2:
-            samples.append((now, progress.done, progress.generated))
+            samples.append((now, progress.counters.keys, progress.counters.generated))
         while len(samples) > 2 and now - samples[1][0] > WINDOW_SECONDS:
             samples.popleft()
             start = samples[0]
         passed = now - start[0]
         if passed <= 0:
             return 0.0, 0.0
-        return (progress.done - start[1]) / passed, (progress.generated - start[2]) / passed
+        return (progress.counters.keys - start[1]) / passed, (progress.counters.generated - start[2]) / passed
 
     def rate(self) -> float:
         """Neighbours generated (expand) or keys read (merge) in a second."""
@@ -76,7 +76,7 @@ class Meter:
             return 0.0
         if not progress.total:
             return 100.0
-        return min(100.0, 100.0 * progress.done / progress.total)
+        return min(100.0, 100.0 * progress.counters.keys / progress.total)
 
     def seconds_left(self) -> float | None:
         """Time left in the level; None while nothing has been done."""
@@ -86,7 +86,7 @@ class Meter:
         speed, _ = self._speeds()
         if speed <= 0:
             return None
-        left = max(0, progress.total - progress.done) / speed
+        left = max(0, progress.total - progress.counters.keys) / speed
         if progress.name == "expand":
             left += self._ratio * (time.monotonic() - self._started + left)
         return left

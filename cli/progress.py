@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 from cli.measuring import Meter
 from cli.sizes import duration, short
-from cli.streams import colour_wanted, is_fancy, note
+from cli.streams import colour_wanted, console, is_fancy, note
 from pipeline.running.events import Observer, PassProgress
 from pipeline.running.memory import available_memory, resident_bytes
 from storage.files.durable import bytes_below
@@ -99,18 +99,18 @@ class ProgressObserver(Observer):
         progress = meter.progress
         if progress is None:
             return ["starting"]
-        stored = "spilled" if progress.name == "expand" else "stored"
+        counters = progress.counters
         left = meter.seconds_left()
         facts = [
             f"level {progress.depth}",
             f"{progress.name} {meter.percent():.0f}%",
-            f"{short(progress.done)} of {short(progress.total)} {'states' if progress.name == 'expand' else 'keys'}",
+            f"{short(counters.keys)} of {short(progress.total)} {'states' if progress.name == 'expand' else 'keys'}",
         ]
         if progress.name == "expand":
-            facts.append(f"{short(progress.generated)} generated ({short(meter.rate())}/s)")
-            facts.append(f"{short(progress.stored)} {stored}")
+            facts.append(f"{short(counters.generated)} generated ({short(meter.rate())}/s)")
+            facts.append(f"{short(counters.spilled)} spilled")
         else:
-            facts.append(f"{short(progress.stored)} new {stored} ({short(meter.rate())} keys/s read)")
+            facts.append(f"{short(counters.stored)} new stored ({short(meter.rate())} keys/s read)")
         facts.append(f"{duration(left)} left in the level" if left is not None else "time left not known yet")
         return facts
 
@@ -155,12 +155,10 @@ class LiveObserver(ProgressObserver):
     """A few lines on the terminal that are drawn again and again."""
 
     def __enter__(self) -> Self:
-        from rich.console import Console
         from rich.live import Live
 
-        console = Console(file=sys.stderr, highlight=False, no_color=not colour_wanted())
         self._live: Live = Live(
-            console=console,
+            console=console(sys.stderr),
             get_renderable=self._render,
             refresh_per_second=REFRESH_PER_SECOND,
             transient=True,

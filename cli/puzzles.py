@@ -85,20 +85,19 @@ def searched_space(
     ------
     InvalidInput
     """
-    from pipeline.spaces.registry import make_space
+    from pipeline.spaces.registry import make_space, parameters_of
 
     given = parse_parameters(parameter)
     parameters: dict[str, Any] = {**ctx.meta.get(PARAMETERS, {}), **given}
     rank_of_parameter = rank(ctx, "parameter") if "n" in given else len(_SOURCES) - 1
     without_n = {key: value for key, value in parameters.items() if key != "n"}
-    space = make_space(puzzle, without_n)
-    if "n" not in type(space.parameters).model_fields:
+    if "n" not in parameters_of(puzzle).model_fields:
         space = make_space(puzzle, parameters)
         return space, stronger(("--n", n, rank(ctx, "n")), ("--max-depth ", max_depth, rank(ctx, "max_depth")))
     length = stronger(("--n", n, rank(ctx, "n")), ("-p n=", parameters.get("n"), rank_of_parameter))
     if length is not None:
-        space = make_space(puzzle, {**without_n, "n": length})
-    return space, max_depth
+        without_n["n"] = length
+    return make_space(puzzle, without_n), max_depth
 
 
 _NUMBERS = re.compile(r"-?[0-9]+")
@@ -107,8 +106,12 @@ _NUMBERS = re.compile(r"-?[0-9]+")
 def looks_like_a_board(text: str) -> int | None:
     """How many numbers a text has if it can only be a board, otherwise None.
 
-    A snake is one word of digits or letters, or runs with commas between them, none of which is 0.
+    A snake is one word of digits or letters, or runs with commas between them, none of which is 0. A board of one word
+    has every hexadecimal digit from 0 on once.
     """
+    word = text.strip()
+    if re.fullmatch(r"[0-9a-fA-F]{4,16}", word) and sorted(int(digit, 16) for digit in word) == list(range(len(word))):
+        return len(word)
     numbers = _NUMBERS.findall(text)
     if len(numbers) < 2 or re.search(r"[A-Za-z]", text):
         return None

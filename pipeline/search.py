@@ -7,32 +7,31 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pipeline.level.disk import refuse_new_job
+from pipeline.level.earlier import levels_read
 from pipeline.level.kernels import load_kernels
 from pipeline.level.loop import LevelLoop
 from pipeline.running.events import Observer
-from pipeline.running.executors import Executor, Stopped, make_executor
-from pipeline.running.memory import (
-    MIB,
-    Budget,
-    available_memory,
-    available_workers,
-    divide,
-    resident_bytes,
-)
+from pipeline.running.executors import Executor, Stopped
+from pipeline.running.memory import MIB, Budget, budget_for
 from pipeline.running.provenance import provenance
 from pipeline.running.settings import Settings
+from pipeline.running.stoppable import StoppableRun
+from pipeline.spaces.claims import check_space
 from pipeline.spaces.contract import StateSpace
+from pipeline.spaces.guards import roots_of
 from pipeline.spaces.registry import short_name
 from pipeline.table import Table
 from storage.errors import InvalidInput, JobError, PipelineError
 from storage.files.refusals import writing
 from storage.jobs.job import Job
+from storage.jobs.scratch import leave_scratch, work_in
 from storage.jobs.sweeping import sweep
 
 DEFAULT_JOBS_DIRECTORY = Path("jobs")
 
 
-class Search:
+class Search(StoppableRun):
     """A search with its job directory.
 
     Parameters
@@ -60,12 +59,16 @@ class Search:
         observer: Observer | None = None,
         **options: Any,
     ) -> None:
+        super().__init__()
+        if not isinstance(space, StateSpace):
+            raise InvalidInput(
+                f"a search is of a state space, not of {type(space).__name__}", "see Search.of for functions"
+            )
+        check_space(space)
         self.space = space
         self.path = Path(job) if job is not None else DEFAULT_JOBS_DIRECTORY / short_name(space)
-        self.settings = settings if settings is not None else Settings(**options)
+        self.settings = Settings.of(settings, options)
         self.observer = observer if observer is not None else Observer()
-        self._executor: Executor | None = None
-        self._stop_wanted = False
 
     def run(self, resume: bool = False, overwrite: bool = False, command: str | None = None) -> Table:
         """Search until the space is exhausted or ``max_depth`` is reached.
@@ -90,69 +93,75 @@ class Search:
         Stopped
             After :meth:`stop`; the job can be resumed.
         """
-        self._refuse_early(resume, overwrite)
-        workers = self.settings.workers or available_workers()
-        try:
-            with make_executor(self.settings.scheduler, workers, self.settings.tls) as executor:
-                self._executor = executor
-                if self._stop_wanted:
-                    executor.stop.set()
-                load_kernels(self.space)
-                executor.prepare(partial(load_kernels, self.space))
-                budget = self._divide_memory(executor)
-                if overwrite:
-                    Job.remove(self.path)
-                # Workers elsewhere have other working directories.
-                job = self._open_or_create(self.path if executor.shares_memory else self.path.resolve(), command)
-                with job.lock(self.observer.message, executor.pause, executor.stop.set) as lock, writing(job.path):
-                    # Another process may have put another job in its place before the lock was ours.
-                    self._check_same(Job.open(job.path))
-                    sweep(job)
-                    try:
-                        LevelLoop(self.space, self.settings, job, executor, budget, self.observer).run()
-                    except (Stopped, PipelineError, OSError):
-                        # Whatever else went wrong, a process that has lost the job says that.
-                        lock.check()
-                        raise
-                return Table.of(self.space, job)
-        finally:
-            self._executor = None
-            self._stop_wanted = False
+        self._refuse_early(resume, overwrite, command)
+        settings = self.settings
+        with self._executing(settings.scheduler, settings.workers, settings.tls) as executor:
+            load_kernels(self.space)
+            executor.prepare(partial(load_kernels, self.space))
+            budget = self._divide_memory(executor)
+            if overwrite:
+                Job.remove(self.path)
+            # Workers elsewhere have other working directories.
+            job = self._open_or_create(self.path if executor.shares_memory else self.path.resolve(), command)
+            with job.lock(self.observer.message, executor.pause, executor.stop.set) as lock, writing(job.path):
+                # Another process may have put another job in its place before the lock was ours.
+                self._check_same(Job.open(job.path))
+                work_in(job, settings.work_dir, self.observer.message)
+                sweep(job, self.observer.message)
+                try:
+                    LevelLoop(self.space, settings, job, executor, budget, self.observer).run()
+                except (Stopped, PipelineError, OSError):
+                    # Whatever else went wrong, a process that has lost the job says that.
+                    lock.check()
+                    raise
+                leave_scratch(job)
+            return Table.of(self.space, job)
 
-    def stop(self) -> None:
-        """Ask a running search to end at the next safe point; may be called from a signal handler.
-
-        A search that is not running stops when it is run next.
-        """
-        self._stop_wanted = True
-        if self._executor is not None:
-            self._executor.stop.set()
-
-    def _refuse_early(self, resume: bool, overwrite: bool) -> None:
+    def _refuse_early(self, resume: bool, overwrite: bool, command: str | None) -> None:
         """Look at what can go wrong before the kernels are compiled and before anything is written."""
+        if resume and overwrite:
+            raise InvalidInput("a job is either resumed or overwritten", "give one of them")
+        if self.settings.keep == "frontier" and not self.space.undirected:
+            raise InvalidInput(
+                f"the graph of {self.space.name} is directed, so that its search needs the states of all levels",
+                "leave --keep frontier out",
+            )
+        if overwrite or not Job.exists(self.path):
+            attributes = {"space": self._description(), "provenance": provenance(command)}
+            refuse_new_job(self.path, attributes, roots_of(self.space).size, self.settings.max_disk)
         if Job.exists(self.path):
             if resume:
                 self._check_same(Job.open(self.path))
             elif not overwrite:
                 Job.open(self.path)
                 raise JobError(
-                    f"the job {self.path} exists", "go on with it with --resume, or start again with --overwrite"
+                    f"the job {self.path} exists",
+                    "go on with it with --resume (from Python run(resume=True)), or start again with --overwrite "
+                    "(run(overwrite=True))",
                 )
-        if self.settings.max_depth is not None and self.settings.max_depth < 0:
-            raise InvalidInput(f"the depth to search to is {self.settings.max_depth}", "give 0 or more")
 
     def _description(self) -> dict[str, Any]:
         layout = self.space.layout
-        return {
+        description: dict[str, Any] = {
             "name": self.space.name,
             "parameters": self.space.parameters.model_dump(),
             "key_version": layout.version,
             "field_bits": layout.field_bits,
             "mask_bits": layout.mask_bits,
         }
+        source = self.space.source()
+        return description if source is None else {**description, "source": source}
 
     def _check_same(self, job: Job) -> None:
         theirs, ours = job.attributes["space"], self._description()
+        # Jobs of earlier versions do not say what source their puzzle had.
+        changed = "source" in theirs and theirs["source"] != ours.get("source")
+        theirs, ours = ({name: value for name, value in of.items() if name != "source"} for of in (theirs, ours))
+        if changed and theirs == ours:
+            raise JobError(
+                f"the puzzle {self.space.name} has changed since the job {self.path} was begun",
+                "resume it with the source that it was begun with, or start again with --overwrite",
+            )
         if theirs != ours:
             raise JobError(
                 f"the job {self.path} is {_named(theirs)}, not {_named(ours)}",
@@ -165,14 +174,18 @@ class Search:
         return Job.create(path, self._description(), provenance(command))
 
     def _divide_memory(self, executor: Executor) -> Budget:
-        total = self.settings.memory if self.settings.memory is not None else available_memory() // 2
-        budget = divide(total, resident_bytes(), executor.workers)
+        budget = budget_for(
+            self.settings.memory,
+            executor.workers,
+            earlier_levels=levels_read(self.space),
+            on_this_machine=executor.shares_memory,
+        )
         if budget.workers < executor.workers:
             self.observer.message(
-                f"{budget.workers} of {executor.workers} workers: a memory budget of {total // MIB} MiB "
+                f"{budget.workers} of {executor.workers} workers: a memory budget of {budget.total // MIB} MiB "
                 "does not suffice for more"
             )
-            executor.workers = budget.workers
+            executor.limit(budget.workers)
         return budget
 
 

@@ -39,13 +39,14 @@ class Table:
     derived: dict[str, list[int]]
 
     @classmethod
-    def of(cls, space: StateSpace, job: Job) -> Table:
-        """Table of the levels that are committed."""
+    def of(cls, space: StateSpace | None, job: Job) -> Table:
+        """Table of the levels that are committed; without derived columns if the space is not known (None)."""
         manifests = job.manifests()
         complete = bool(manifests) and manifests[-1].keys == 0
         states = tuple(manifest.states for manifest in manifests if manifest.keys)
-        derived = space.derived_columns(states)
-        return cls(space.name, space.parameters.model_dump(), complete, states, derived)
+        derived = space.derived_columns(states) if space is not None else {}
+        description = job.attributes["space"]
+        return cls(description["name"], description["parameters"], complete, states, derived)
 
     @property
     def total(self) -> int:
@@ -104,8 +105,7 @@ class Table:
     def _csv(self) -> str:
         text = io.StringIO()
         columns = self.columns()
-        if self.unfinished_note:
-            text.write(f"# {self.unfinished_note}\n")
+        # No comment says that it is unfinished: programs that read CSV would take that for the head of the columns.
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows(zip(*columns.values(), strict=True))

@@ -1,8 +1,11 @@
 """The journal: the directory of a job whose parts are small and independent, such as a census.
 
 ``journal.json`` says what is computed; it is written once, and the lock of the job is its lock. ``finished.jsonl`` has
-a line for each part that is done: a checksum and a JSON object. Lines are only ever added, and flushed one by one. A
-line whose checksum is wrong, such as the last one after a kill, counts as not written: its part is done again.
+a line for each part that is done: a checksum, the *tag* of what is computed, and a JSON object. Lines are only ever
+added, and flushed one by one. A line whose checksum is wrong, such as the last one after a kill, counts as not written:
+its part is done again. A line that is whole and has another tag was written for something else, and is damage.
+
+Lines of version 1 have no tag; a journal of that version keeps its kind of lines.
 
 Both may be anybody's: only ordinary files are read or written, and no more than a journal can have.
 """
@@ -12,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
@@ -25,10 +29,12 @@ from storage.files.refusals import writing
 from storage.files.sealed import read_document, write_document
 from storage.locking.directory import LockedDirectory
 
-JOURNAL_VERSION = 1
+JOURNAL_VERSION = 2
+UNTAGGED_VERSION = 1
 DESCRIPTION = "journal.json"
 ENTRIES = "finished.jsonl"
 CHECKSUM_DIGITS = 16
+TAG_DIGITS = 16
 # The largest census has a million parts, with a few hundred bytes each; what is longer than a line is none.
 MOST_BYTES = 1 << 30
 MOST_LINE_BYTES = 1 << 26
@@ -41,16 +47,32 @@ def _checksum(text: bytes) -> bytes:
     return hashlib.sha256(text).hexdigest()[:CHECKSUM_DIGITS].encode()
 
 
-def line_of(text: bytes) -> bytes:
+def tag_of(description: dict[str, Any], version: int = JOURNAL_VERSION) -> bytes:
+    """What ties a line to what is computed; empty for version 1, whose lines have none."""
+    if version == UNTAGGED_VERSION:
+        return b""
+    text = json.dumps(description, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:TAG_DIGITS].encode()
+
+
+def line_of(text: bytes, tag: bytes) -> bytes:
     """The line of an entry that is this text."""
-    return _checksum(text) + b" " + text + b"\n"
+    tagged = tag + b" " + text if tag else text
+    return _checksum(tagged) + b" " + tagged + b"\n"
 
 
-def _entry_of(line: bytes) -> Entry | None:
-    """What a line says, or None if it is damaged."""
-    checksum, _, text = line.rstrip(b"\n").partition(b" ")
-    if not line.endswith(b"\n") or checksum != _checksum(text):
+def _text_of(line: bytes) -> tuple[bytes, bytes] | None:
+    """Tag and text of a line, or None if it is damaged; JSON objects begin with a brace, and tags do not."""
+    checksum, _, tagged = line.rstrip(b"\n").partition(b" ")
+    if not line.endswith(b"\n") or checksum != _checksum(tagged):
         return None
+    if re.match(rb"[0-9a-f]{%d} " % TAG_DIGITS, tagged):
+        return tagged[:TAG_DIGITS], tagged[TAG_DIGITS + 1 :]
+    return b"", tagged
+
+
+def _entry_of(text: bytes) -> Entry | None:
+    """The object that is this text, if it is one."""
     try:
         entry = json.loads(text)
     except (ValueError, RecursionError):
@@ -68,14 +90,18 @@ class Journal(LockedDirectory):
     path : Path
     description : dict
         What is computed.
+    version : int
+        Of the journal on disk.
     """
 
     ROOT = DESCRIPTION
     HOLDER = "holder.json"
 
-    def __init__(self, path: Path, description: dict[str, Any]) -> None:
+    def __init__(self, path: Path, description: dict[str, Any], version: int = JOURNAL_VERSION) -> None:
         super().__init__(path)
         self.description = description
+        self.version = version
+        self._tag = tag_of(description, version)
 
     @staticmethod
     def is_at(path: Path) -> bool:
@@ -122,7 +148,7 @@ class Journal(LockedDirectory):
                     "use a newer version of the program",
                 )
             checked(JournalAttributes, attributes)
-            return cls(path, dict(attributes["description"]))
+            return cls(path, dict(attributes["description"]), version)
         except PermissionError as error:
             raise JobError(f"{path} cannot be read ({error.strerror})", "check its permissions") from error
         except DAMAGED as error:
@@ -152,10 +178,27 @@ class Journal(LockedDirectory):
         Raises
         ------
         CorruptJob
-            If something else is in the place of their file, or it is larger than any.
+            If something else is in the place of their file, or it is larger than any, or some were written for
+            another journal.
         """
-        entries = map(_entry_of, self._lines())
-        return [entry for entry in entries if entry is not None]
+        return [entry for _, entry in self._whole_lines()]
+
+    def _whole_lines(self) -> Iterator[tuple[bytes, Entry]]:
+        """The lines that are whole, each with its entry."""
+        for number, line in enumerate(self._lines(), start=1):
+            found = _text_of(line)
+            if found is None:
+                continue
+            tag, text = found
+            if tag != self._tag:
+                raise CorruptJob(
+                    f"line {number} of {self.path / ENTRIES} was written for another census",
+                    REMEDY,
+                    self.path / ENTRIES,
+                )
+            entry = _entry_of(text)
+            if entry is not None:
+                yield line, entry
 
     def _lines(self) -> Iterator[bytes]:
         """The lines of the file of entries, those that are too long in parts; none if it is missing."""
@@ -180,15 +223,15 @@ class Journal(LockedDirectory):
         with writing(self.path):
             remove_orphans(self.path)
             self._drop_damaged_lines()
-            return EntryWriter(self.path / ENTRIES, self.check_lock)
+            return EntryWriter(self.path / ENTRIES, self._tag, self.check_lock)
 
     def _drop_damaged_lines(self) -> None:
         path = self.path / ENTRIES
-        if path.exists() and all(_entry_of(line) is not None for line in self._lines()):
+        if path.exists() and sum(1 for _ in self._lines()) == sum(1 for _ in self._whole_lines()):
             return
         temporary = temporary_name(path)
         with open(temporary, "wb") as file:
-            file.writelines(line for line in self._lines() if _entry_of(line) is not None)
+            file.writelines(line for line, _ in self._whole_lines())
         publish(temporary, path)
 
 
@@ -198,13 +241,16 @@ class EntryWriter:
     Parameters
     ----------
     path : Path
+    tag : bytes
+        Of :func:`tag_of`.
     last_look : callable
         Called before every line; may raise.
     """
 
-    def __init__(self, path: Path, last_look: Callable[[], None]) -> None:
+    def __init__(self, path: Path, tag: bytes, last_look: Callable[[], None]) -> None:
         self._last_look = last_look
         self._path = path
+        self._tag = tag
         self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
 
     def __enter__(self) -> Self:
@@ -227,7 +273,7 @@ class EntryWriter:
         """
         self._last_look()
         text = json.dumps(entry, separators=(",", ":")).encode()
-        line = line_of(text)
+        line = line_of(text, self._tag)
         with writing(self._path):
             written = 0
             while written < len(line):

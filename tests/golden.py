@@ -55,6 +55,8 @@ JOBS = (
     GoldenJob("snake-merging", "snake", {"n": 8}, stop=(5, "merge")),
     GoldenJob("sliding-frontier", "sliding", {"rows": 2, "cols": 3}, keep="frontier"),
     GoldenJob("sliding-merging", "sliding", {"rows": 3, "cols": 3}, stop=(11, "merge")),
+    GoldenJob("permutations-merging", "permutations", {"size": 6}, stop=(4, "merge")),
+    GoldenJob("words-complete", "permutations", {"family": "top-spin", "size": 8, "start": "00112222"}),
 )
 
 
@@ -66,7 +68,7 @@ class _StopInside(Observer):
         self.search: Search | None = None
 
     def progressed(self, progress: PassProgress) -> None:
-        if (progress.depth, progress.name) == self._place and 2 * progress.done >= progress.total:
+        if (progress.depth, progress.name) == self._place and 2 * progress.counters.keys >= progress.total:
             assert self.search is not None
             self.search.stop()
 

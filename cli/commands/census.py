@@ -11,6 +11,7 @@ import click
 from cli.config import config_option
 from cli.failures import Ended
 from cli.options import (
+    JobDirectory,
     json_option,
     notes_options,
     progress_option,
@@ -22,13 +23,14 @@ from cli.resuming import command_given, command_to_continue, one_of, stopping
 from cli.streams import is_fancy, keep_libraries_quiet, note, print_json
 
 if TYPE_CHECKING:
-    from pipeline.census.census import CensusResult
+    from pipeline.census.result import CensusResult
 
 
 @click.command("census")
 @config_option
 @click.option("--n", type=int, metavar="N", required=True, help="Length of the snake.")
 @click.option("--exhaustive", is_flag=True, help="Generate every shape, without pruning and without any formula.")
+@click.option("--depths", is_flag=True, help="Also find how many shapes lie at each breadth-first depth.")
 @click.option(
     "--collision",
     type=click.Choice(["swept", "static"]),
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--job",
-    type=click.Path(path_type=Path),
+    type=JobDirectory(),
     metavar="PATH",
     help="Directory to keep what is finished, so that the census can be resumed; nothing is kept unless given.",
 )
@@ -62,6 +64,7 @@ def command(
     config: Path | None,
     n: int,
     exhaustive: bool,
+    depths: bool,
     collision: Literal["swept", "static"],
     listed: Literal["stuck", "locked"] | None,
     job: Path | None,
@@ -85,6 +88,7 @@ def command(
     \b
     pipeline census --n 26                          in seconds
     pipeline census --n 33 --job census-33 --resume
+    pipeline census --n 26 --depths                 reachable shapes at each depth
     pipeline census --n 20 --exhaustive             counts every shape
     """
     if verbose and quiet:
@@ -94,6 +98,9 @@ def command(
     if listed is not None and collision == "static":
         raise click.UsageError("with collision static, shapes are counted only; there is nothing to list", ctx)
     resume, overwrite = one_of(ctx, resume, overwrite)
+    if job is None and (resume or overwrite):
+        wanted = "resume" if resume else "overwrite"
+        raise click.UsageError(f"--{wanted} takes --job; without it nothing is kept", ctx)
 
     # Signals are caught before the libraries are imported, which takes longer than anything else in a short census.
     with stopping(is_fancy(sys.stderr)) as stop:
@@ -103,7 +110,8 @@ def command(
         from pipeline.running.settings import Tls
 
         observer = census_observer(progress, quiet)
-        census = Census(n, exhaustive, collision, scheduler, workers, job, observer, tls=Tls(tls_ca, tls_cert, tls_key))
+        tls = Tls(tls_ca, tls_cert, tls_key)
+        census = Census(n, exhaustive, collision, scheduler, workers, job, observer, tls=tls, depths=depths)
         keep_libraries_quiet(verbose)
         stop.tell(census.stop)
         try:
@@ -136,7 +144,10 @@ def _print(result: CensusResult, listed: Literal["stuck", "locked"] | None, json
     document = result.document()
     if result.bends is not None:
         print_table(["bends", "shapes"], list(enumerate(result.bends)), ["total", result.shapes])
-    names = [name for name in ("n", "shapes", "stuck", "locked", "reachable", "nodes", "seconds") if name in document]
-    if result.bends is not None:
+    if result.states is not None:
+        print_table(["depth", "states"], list(enumerate(result.states)), ["total", sum(result.states)])
+    columns = ("n", "shapes", "stuck", "delayed", "locked", "reachable", "nodes", "seconds")
+    names = [name for name in columns if name in document]
+    if result.bends is not None or result.states is not None:
         click.echo("")
     print_table(names, [[document[name] if name != "seconds" else f"{result.seconds:.1f}" for name in names]])

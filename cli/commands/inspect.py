@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.jobs import open_job
-from cli.options import job_argument, json_option
+from cli.jobs import open_directory, open_job, space_if_known
+from cli.options import job_argument, json_option, memory_option, puzzle_option
 from cli.streams import print_json
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 @click.command("inspect")
 @job_argument
+@puzzle_option(None, "Where the puzzle is, if it is not installed, such as ./my.py:Class.")
 @click.option("--depth", type=click.IntRange(min=0), metavar="DEPTH", help="A single level, with its partitions.")
 @click.option(
     "--sample", type=click.IntRange(min=0), metavar="COUNT", help="Print states of a level, chosen at random."
@@ -29,17 +32,20 @@ if TYPE_CHECKING:
     "--head", type=click.IntRange(min=0), metavar="COUNT", help="Print the states of a level that come first."
 )
 @click.option("--find", metavar="STATE", help="Say at which depth a state is.")
+@memory_option("Memory for the whole process with --sample or --head, such as 2GiB or 50%; half of all unless given.")
 @json_option("Print a JSON document.")
 @click.pass_context
 def command(
     ctx: click.Context,
     job: str,
     jobs_dir: Path,
+    puzzle: str | None,
     depth: int | None,
     sample: int | None,
     seed: int,
     head: int | None,
     find: str | None,
+    memory: int | None,
     json: bool,
 ) -> None:
     """Look into a job: its parameters and levels, or single states.
@@ -50,20 +56,26 @@ def command(
         raise click.UsageError("--sample, --head and --find exclude each other", ctx)
     if find is not None and depth is not None:
         raise click.UsageError("--find looks at every depth; leave --depth out", ctx)
-    opened, space = open_job(job, jobs_dir)
+    if find is None and sample is None and head is None:
+        opened = open_directory(job, jobs_dir)
+        # Refuses what this version cannot read; the puzzle of another package may be gone.
+        space_if_known(opened)
+        _print_overview(opened, depth, json)
+        return
+    opened, space = open_job(job, jobs_dir, puzzle)
     if find is not None:
         _find(opened, space, find, json)
-    elif sample is not None or head is not None:
-        _print_states(opened, space, depth, sample, seed, head, json)
     else:
-        _print_overview(opened, space, depth, json)
+        _print_states(opened, space, depth, sample, seed, head, memory, json)
 
 
 def _find(job: Job, space: StateSpace, text: str, json: bool) -> None:
     from pipeline.inspection import depth_of
+    from pipeline.spaces.guards import asking
 
-    state = space.parse(text)
-    depth = depth_of(space, job, state)
+    with asking(space, text):
+        state = space.parse(text)
+        depth = depth_of(space, job, state)
     manifests = [manifest for manifest in job.manifests() if manifest.keys]
     deleted = [manifest.depth for manifest in manifests if not manifest.arrays_kept]
     complete = _is_complete(job)
@@ -93,17 +105,39 @@ def _depths(depths: list[int]) -> str:
 
 
 def _print_states(
-    job: Job, space: StateSpace, depth: int | None, sample: int | None, seed: int, head: int | None, json: bool
+    job: Job,
+    space: StateSpace,
+    depth: int | None,
+    sample: int | None,
+    seed: int,
+    head: int | None,
+    memory: int | None,
+    json: bool,
 ) -> None:
-    from pipeline.inspection import first_states, sample_states
+    from pipeline.inspection import first_keys, lines_of, sampled_keys, sampling_bytes
+    from pipeline.running.memory import check_memory, reading_bytes
 
     level = _level_of_states(job, depth)
-    states = first_states(space, level, head) if head is not None else sample_states(space, level, sample or 0, seed)
+    count = sample or 0
+    choosing = sampling_bytes(level.manifest.keys, count) if head is None else 0
+    check_memory(memory, reading_bytes() + choosing)
+    blocks = first_keys(level, head) if head is not None else sampled_keys(level, count, seed)
+    lines = lines_of(space, level, blocks)
     if json:
-        print_json({"depth": level.manifest.depth, "states": [space.format(state) for state in states]})
+        _print_states_as_json(level.manifest.depth, lines)
         return
-    for state in states:
-        click.echo(space.format(state))
+    for some in lines:
+        click.echo(some, nl=False)
+
+
+def _print_states_as_json(depth: int, lines: Iterator[bytes]) -> None:
+    """A JSON document on one line, piece by piece: there may be more states than fit in memory."""
+    click.echo(f'{{"depth": {depth}, "states": [', nl=False)
+    separator = ""
+    for some in lines:
+        click.echo(separator + dumps(some.decode().split("\n")[:-1])[1:-1], nl=False)
+        separator = ", "
+    click.echo("]}")
 
 
 def _level_of_states(job: Job, depth: int | None) -> Level:
@@ -121,7 +155,7 @@ def _is_complete(job: Job) -> bool:
     return bool(manifests) and manifests[-1].keys == 0
 
 
-def _print_overview(job: Job, space: StateSpace, depth: int | None, json: bool) -> None:
+def _print_overview(job: Job, depth: int | None, json: bool) -> None:
     from cli.overview import document_of, print_overview
 
     manifests: list[Manifest] = job.manifests()

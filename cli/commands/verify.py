@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.jobs import job_path, open_job
-from cli.options import job_argument, json_option
-from cli.sizes import Size
+from cli.options import job_argument, json_option, memory_option, puzzle_option, work_dir_option
 from cli.streams import note, print_json
 from storage.errors import CorruptJob, InvalidInput, JobError, PipelineError
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
 @click.command("verify", short_help="Check what a job has on disk.")
 @job_argument
+@puzzle_option(None, "Where the puzzle is, if it is not installed, such as ./my.py:Class.")
 @click.option("--deep", is_flag=True, help="Also make a level again from the one before, and compare.")
 @click.option(
     "--depth",
@@ -30,17 +30,20 @@ if TYPE_CHECKING:
     help="The level for --deep; the last one with states unless given.",
 )
 @click.option("--repair", is_flag=True, help="Make again what is damaged, from the level before it.")
-@click.option("--memory", type=Size(), metavar="SIZE", help="Memory for --deep and --repair; half of all unless given.")
+@memory_option("Memory for the whole process with --deep or --repair, such as 2GiB or 50%; half of all unless given.")
+@work_dir_option("Where --deep makes the level; beside the job unless given.")
 @json_option("Print a JSON document.")
 @click.pass_context
 def command(
     ctx: click.Context,
     job: str,
     jobs_dir: Path,
+    puzzle: str | None,
     deep: bool,
     depth: int | None,
     repair: bool,
     memory: int | None,
+    work_dir: Path | None,
     json: bool,
 ) -> None:
     """Check a job: every chunk, order, repetitions, ranges, digests, and the counts that are known.
@@ -52,7 +55,7 @@ def command(
     document: dict[str, Any] = {"ok": False, "levels": [], "damage": [], "compared": None, "expanded": None}
     if repair:
         document["repaired"] = _restore_attributes(job, jobs_dir)
-    opened, space = open_job(job, jobs_dir)
+    opened, space = open_job(job, jobs_dir, puzzle)
     document["job"] = str(opened.path)
     if deep:
         # Before the long part.
@@ -60,7 +63,7 @@ def command(
         if depth is not None:
             _check_can_expand(opened, depth)
     try:
-        for line in _check(opened, space, deep, depth, repair, memory, document):
+        for line in _check(opened, space, deep, depth, repair, memory, work_dir, document):
             if not json:
                 click.echo(line)
         document["ok"] = True
@@ -89,6 +92,7 @@ def _check(
     depth: int | None,
     repair: bool,
     memory: int | None,
+    work_dir: Path | None,
     document: dict[str, Any],
 ) -> Iterator[str]:
     """Check step by step, yielding what was found and filling in the document."""
@@ -116,7 +120,7 @@ def _check(
     if depth is None:
         yield "no level after the root to expand again"
         return
-    verify_expansion(space, job, depth, memory)
+    verify_expansion(space, job, depth, memory, work_dir)
     document["expanded"] = depth
     yield f"level {depth} comes out the same when level {depth - 1} is expanded again"
 

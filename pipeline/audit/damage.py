@@ -78,12 +78,26 @@ def levels_expected(job: Job) -> int:
     found = sorted(int(entry.name) for entry in (job.path / LEVELS).iterdir() if LEVEL_NAME.fullmatch(entry.name))
     try:
         ledger = job.ledger()
-        entered = 0 if ledger is None else len(ledger.committed)
     except CorruptJob:
-        entered = 0
-    # A name alone is no reason to look for millions of levels before it.
-    believable = [depth for depth in found if depth < len(found) + entered + MOST_MISSING]
-    return max(max(believable, default=-1) + 1, entered)
+        ledger = None
+    if ledger is not None:
+        entered = len(ledger.committed)
+        return entered + (entered in found and not job.is_copy(entered))
+    # Nothing says how many there are. What its manifest says is a level; of one that cannot be read its place must do.
+    levels = 0
+    for depth in found:
+        # A number alone is no reason to look for millions of levels before it.
+        if depth > len(found) + MOST_MISSING:
+            break
+        try:
+            manifest = job.level(depth).manifest
+        except CorruptJob:
+            levels += depth == levels and not job.is_copy(depth)
+            continue
+        levels = depth + 1
+        if not manifest.keys:
+            break
+    return levels
 
 
 def _examine_groups(job: Job) -> Iterator[Damage]:

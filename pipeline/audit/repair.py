@@ -4,34 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from pipeline.audit.damage import Damage, examine, examine_level, levels_expected
 from pipeline.level.check import check_partition
+from pipeline.level.earlier import EarlierLevels, levels_read
 from pipeline.level.kernels import load_kernels
-from pipeline.level.loop import LevelLoop
-from pipeline.level.maker import LevelMaker
-from pipeline.level.plan import make_plan
+from pipeline.level.maker import LevelMaker, Selection
 from pipeline.running.events import Observer
 from pipeline.running.executors import Executor, ThreadExecutor
-from pipeline.running.memory import Budget, available_memory, available_workers, divide, resident_bytes
-from pipeline.running.settings import Settings
+from pipeline.running.memory import Budget, available_workers, budget_for
 from pipeline.spaces.contract import StateSpace
 from storage.errors import CorruptJob
 from storage.files.durable import make_directories, remove, remove_orphans
 from storage.files.reading import DAMAGED, remove_links
 from storage.files.refusals import writing
-from storage.jobs.job import LEVEL_NAME, LEVELS, WORK, Job
+from storage.jobs.job import LEVEL_NAME, LEVELS, REPAIR, WORK, Job
 from storage.jobs.ledger import ESSENTIAL, summary_of
 from storage.jobs.level import Level
 from storage.jobs.restoring import replace_level, replace_partition, restore_ledger, restore_work
 from storage.jobs.working import WorkingLevel
 from storage.keys.array import read_facts
 from storage.keys.partition import read_loosely
-from storage.keys.spills import SelectedSpills
 from storage.manifest import Manifest, PartitionRecord, hexadecimal
-
-DIRECTORY = "repair"
 
 
 class _CannotRepair(Exception):
@@ -77,7 +73,7 @@ def repair(
     JobError, JobLocked, OutOfBudget
     """
     load_kernels(space)
-    budget = divide(memory or available_memory() // 2, resident_bytes(), available_workers())
+    budget = budget_for(memory, available_workers(), earlier_levels=levels_read(space))
     with ThreadExecutor(budget.workers) as executor, job.lock(tell), writing(job.path):
         # The program makes none; what they stand for counts as missing.
         remove_links(job.path / LEVELS)
@@ -86,7 +82,7 @@ def repair(
         try:
             yield from _Repairer(space, job, executor, budget).run()
         finally:
-            remove(job.path / WORK / DIRECTORY)
+            remove(job.path / WORK / REPAIR)
 
 
 class _Repairer:
@@ -94,7 +90,6 @@ class _Repairer:
         self._space = space
         self._job = job
         self._budget = budget
-        self._loop = LevelLoop(space, Settings(), job, executor, budget, Observer())
         self._maker = LevelMaker(space, executor, budget, Observer())
 
     def run(self) -> Iterator[Outcome]:
@@ -120,6 +115,8 @@ class _Repairer:
             return Outcome(False, f"{place} cannot be repaired: {error}")
         except CorruptJob as error:
             return Outcome(False, f"{place} cannot be repaired: {error.message}")
+        finally:
+            self._maker.release()
 
     def _repair_work(self, damages: list[Damage]) -> Iterator[Outcome]:
         """What is damaged of unfinished work is removed; the next run makes it again."""
@@ -133,7 +130,7 @@ class _Repairer:
                 yield Outcome(True, f"{found.path}: removed, the next run makes it again")
 
     def _repair_ledger(self) -> str:
-        restore_ledger(self._job)
+        restore_ledger(self._job, levels_expected(self._job))
         return "written again from the manifests"
 
     def _repair_manifest(self, depth: int) -> str:
@@ -186,7 +183,7 @@ class _Repairer:
 
     def _work(self, depth: int) -> WorkingLevel:
         """An empty directory for making something of a level again."""
-        path = self._job.path / WORK / DIRECTORY
+        path = self._job.path / WORK / REPAIR
         remove(path)
         work = WorkingLevel(path, depth, self._space.layout.field_bits, self._job.sealed)
         make_directories(work.partitions)
@@ -195,12 +192,17 @@ class _Repairer:
     def _make_level(self, depth: int, summary: dict[str, Any] | None) -> str:
         """Make a level again as the search did."""
         work = self._work(depth)
-        manifest = self._loop.make(work, self._before(depth)) if depth else self._loop.make_roots(work)
+        manifest = self._made_again(work) if depth else self._maker.make_roots(work)
         if summary is not None:
             self._compare(depth, manifest, summary)
         replace_level(self._job, work, manifest)
         known = "as the ledger says" if summary is not None else "for which nothing is known to compare it with"
         return f"made again {self._source(depth)}, digest {hexadecimal(manifest.digest)}, {known}"
+
+    def _made_again(self, work: WorkingLevel) -> Manifest:
+        frontier = self._before(work.depth)
+        earlier = partial(EarlierLevels(self._space, self._job).of, work.depth)
+        return self._maker.make(work, frontier, earlier, frontier.manifest.exhaustive)
 
     def _compare(self, depth: int, manifest: Manifest, summary: dict[str, Any]) -> None:
         ours = summary_of(manifest)
@@ -237,7 +239,7 @@ class _Repairer:
             if depth:
                 self._make_partition(level.manifest, record, work)
             else:
-                self._loop.make_roots(work)
+                self._maker.make_roots(work)
         made = work.read_record(name) if (work.partitions / name).exists() else None
         if made is None or replace(made, bytes=record.bytes) != record:
             found = "nothing" if made is None else f"digest {hexadecimal(made.digest)}"
@@ -268,12 +270,9 @@ class _Repairer:
         splitters = [
             firsts[min(number for number in firsts if number >= wanted)] for wanted in range(1, max(firsts) + 1)
         ]
-        plan = make_plan(self._space, frontier, self._budget, manifest.exhaustive, 1.0)
-        plan = replace(plan, splitters=tuple(splitters))
-        spills = SelectedSpills(work.path / "spills", work.field_bits, work.depth, frozenset([int(record.name)]))
-        totals = self._maker.expand(work, frontier, plan, spills)
-        earlier = self._job.earlier_levels(work.depth, self._space.bipartite) if manifest.exhaustive else []
-        self._maker.merge(work, plan, spills, totals, earlier)
+        earlier = partial(EarlierLevels(self._space, self._job).of, work.depth)
+        selection = Selection(tuple(splitters), int(record.name))
+        self._maker.make(work, frontier, earlier, manifest.exhaustive, selection)
 
 
 def _with_bytes(manifest: Manifest, record: PartitionRecord) -> Manifest:

@@ -14,75 +14,43 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from pipeline.census.bends import heights, shapes_by_bends
 from pipeline.census.counts import largest, shapes_of
 from pipeline.census.events import CensusObserver
 from pipeline.census.prefixes import block_count, prefix_edges
 from pipeline.census.records import Result, finished
+from pipeline.census.result import CensusResult
 from pipeline.census.rules import Rule, swept
 from pipeline.census.tasks import (
     count_block,
+    count_height,
+    count_symmetric,
     find_stuck,
+    load_bends_kernels,
     load_component_kernels,
+    load_delayed_kernels,
     load_exhaustive_kernels,
     load_search_kernels,
+    measure_delayed,
     search_components,
 )
-from pipeline.running.executors import Executor, make_executor
-from pipeline.running.memory import available_workers
+from pipeline.census.untagged import another_census, check_untagged
+from pipeline.running.executors import Executor
 from pipeline.running.provenance import provenance
 from pipeline.running.settings import Tls
+from pipeline.running.stoppable import StoppableRun
 from storage.errors import InvalidInput, JobError, Mismatch
-from storage.journal import EntryWriter, Journal
+from storage.journal import UNTAGGED_VERSION, EntryWriter, Journal
 
 EXHAUSTIVE_LARGEST = 33
 SHAPES_OF_A_TASK = 500
-LOADERS = {"stuck": load_search_kernels, "components": load_component_kernels, "exhaustive": load_exhaustive_kernels}
-
-
-@dataclass(frozen=True)
-class CensusResult:
-    """What a census found.
-
-    Attributes
-    ----------
-    n : int
-        Edges of the snake.
-    shapes : int
-        All shapes; by the formula of A037245, or counted if ``bends`` is given.
-    stuck_shapes : tuple of str
-        Shapes that have bends, none of which can be straightened: canonical joint digits, sorted.
-    locked_shapes : tuple of str
-        Shapes from which the straight snake cannot be reached, likewise. Empty in an exhaustive census, which does not
-        look for them.
-    bends : tuple of int, optional
-        Shapes for each number of bends.
-    nodes : int
-        Walks that the search looked at.
-    seconds : float
-        Of this run.
-    """
-
-    n: int
-    shapes: int
-    stuck_shapes: tuple[str, ...]
-    locked_shapes: tuple[str, ...]
-    nodes: int
-    seconds: float
-    bends: tuple[int, ...] | None = None
-    collision: str = "swept"
-
-    def document(self) -> dict[str, Any]:
-        """The JSON document."""
-        document: dict[str, Any] = {"n": self.n, "shapes": self.shapes}
-        if self.collision == "swept":
-            document["stuck"] = len(self.stuck_shapes)
-        if self.bends is None:
-            document["locked"] = len(self.locked_shapes)
-            document["reachable"] = self.shapes - len(self.locked_shapes)
-            document["locked_shapes"] = list(self.locked_shapes)
-        else:
-            document["bends"] = list(self.bends)
-        return document | {"nodes": self.nodes, "seconds": round(self.seconds, 3), "complete": True}
+LOADERS = {
+    "stuck": load_search_kernels,
+    "components": load_component_kernels,
+    "exhaustive": load_exhaustive_kernels,
+    "bends": load_bends_kernels,
+    "delayed": load_delayed_kernels,
+}
 
 
 @dataclass
@@ -95,14 +63,17 @@ class _Work:
     finished : dict
         Results by phase and number of the task.
     writer : EntryWriter or None
+    untagged : bool
+        Whether some of what was finished before was not tied to this census.
     """
 
     executor: Executor
     finished: dict[tuple[str, int], Result] = field(default_factory=dict)
     writer: EntryWriter | None = None
+    untagged: bool = False
 
 
-class Census:
+class Census(StoppableRun):
     """A census of the snakes of n edges.
 
     Parameters
@@ -122,6 +93,8 @@ class Census:
         Collision rule, for trying the search on others than the snake's.
     tls : Tls, optional
         For a cluster.
+    depths : bool
+        Whether to find how many shapes lie at each depth, too; not if ``exhaustive``.
 
     Raises
     ------
@@ -145,6 +118,7 @@ class Census:
         observer: CensusObserver | None = None,
         rule: Rule = swept,
         tls: Tls | None = None,
+        depths: bool = False,
     ) -> None:
         if exhaustive and not 0 <= n <= EXHAUSTIVE_LARGEST:
             raise InvalidInput(f"n is {n}", f"an exhaustive census takes n from 0 to {EXHAUSTIVE_LARGEST}")
@@ -154,8 +128,12 @@ class Census:
             raise InvalidInput(
                 "a census with collision static has nothing to search for", "add --exhaustive to count shapes"
             )
+        if depths and exhaustive:
+            raise InvalidInput("an exhaustive census finds no depths", "leave out one of --exhaustive and --depths")
+        super().__init__()
         self.n = n
         self.exhaustive = exhaustive
+        self.depths = depths
         self.collision = collision
         self.rule = rule
         self.path = Path(journal) if journal is not None else None
@@ -163,8 +141,6 @@ class Census:
         self._workers = workers
         self._tls = tls
         self._observer = observer if observer is not None else CensusObserver()
-        self._executor: Executor | None = None
-        self._stop_wanted = False
 
     def run(self, resume: bool = False, overwrite: bool = False, command: str | None = None) -> CensusResult:
         """Search, or go on searching.
@@ -188,35 +164,22 @@ class Census:
         journal = self._check_journal(resume, overwrite)
         if self.n < 2:
             only = (1,) if self.exhaustive else None
-            return CensusResult(self.n, 1, (), (), 0, time.monotonic() - started, only, self.collision)
-        try:
-            with ExitStack() as stack:
-                executor = stack.enter_context(
-                    make_executor(self._scheduler, self._workers or available_workers(), self._tls)
-                )
-                self._executor = executor
-                if self._stop_wanted:
-                    executor.stop.set()
-                work = _Work(executor)
-                if self.path is not None:
-                    if overwrite:
-                        Journal.remove(self.path)
-                        journal = None
-                    if journal is None:
-                        journal = Journal.create(self.path, self._description(), provenance(command))
-                    stack.enter_context(journal.lock(self._observer.message, executor.pause, executor.stop.set))
-                    work.finished = finished(journal.entries(), self.n)
-                    work.writer = stack.enter_context(journal.writer())
-                return self._count(work, started) if self.exhaustive else self._search(work, started)
-        finally:
-            self._executor = None
-            self._stop_wanted = False
-
-    def stop(self) -> None:
-        """Ask a running census to end soon; may be called from a signal handler."""
-        self._stop_wanted = True
-        if self._executor is not None:
-            self._executor.stop.set()
+            depths = ((1,), 0) if self.depths else (None, None)
+            return CensusResult(self.n, 1, (), (), 0, time.monotonic() - started, only, self.collision, *depths)
+        with ExitStack() as stack:
+            executor = stack.enter_context(self._executing(self._scheduler, self._workers, self._tls))
+            work = _Work(executor)
+            if self.path is not None:
+                if overwrite:
+                    Journal.remove(self.path)
+                    journal = None
+                if journal is None:
+                    journal = Journal.create(self.path, self._description(), provenance(command))
+                stack.enter_context(journal.lock(self._observer.message, executor.pause, executor.stop.set))
+                work.finished = self._finished(journal)
+                work.untagged = journal.version == UNTAGGED_VERSION and bool(work.finished)
+                work.writer = stack.enter_context(journal.writer())
+            return self._count(work, started) if self.exhaustive else self._search(work, started)
 
     def _description(self) -> dict[str, Any]:
         return {
@@ -229,6 +192,8 @@ class Census:
 
     def _check_journal(self, resume: bool, overwrite: bool) -> Journal | None:
         if self.path is None or not Journal.exists(self.path) or overwrite:
+            if self.path is not None:
+                self._check_place(self.path)
             return None
         journal = Journal.open(self.path)
         if not resume:
@@ -242,6 +207,25 @@ class Census:
                 "resume it with its own parameters, or choose another place with --job",
             )
         return journal
+
+    @staticmethod
+    def _check_place(path: Path) -> None:
+        """A directory is put in its place whole, and a process cannot do that with the one it works in."""
+        if Path.cwd().is_relative_to(path.absolute().resolve()):
+            raise JobError(
+                f"{path} is the current directory, or holds it, and cannot be replaced",
+                "choose a directory in it with --job, such as --job census",
+            )
+
+    def _finished(self, journal: Journal) -> dict[tuple[str, int], Result]:
+        """What a journal says is done."""
+        entries = journal.entries()
+        found = finished(entries, self.n)
+        if journal.version == UNTAGGED_VERSION:
+            if not all(finished([entry], self.n) for entry in entries):
+                raise another_census(journal.path)
+            check_untagged(found, self.n, self.exhaustive, journal.path)
+        return found
 
     def _run_phase(
         self, work: _Work, phase: str, tasks: Sequence[tuple[Callable[..., Result], tuple[Any, ...]]]
@@ -258,8 +242,10 @@ class Census:
             self._observer.task_done(phase, result)
 
         if missing:
+            self._observer.preparing(phase)
             LOADERS[phase]()
             work.executor.prepare(LOADERS[phase])
+            self._observer.prepared(phase)
         work.executor.run([(_numbered, (number, *tasks[number])) for number in missing], done)
         return [work.finished[phase, number] for number in range(len(tasks))]
 
@@ -272,15 +258,50 @@ class Census:
     def _search(self, work: _Work, started: float) -> CensusResult:
         results = self._run_phase(work, "stuck", self._blocks(find_stuck, self.rule))
         stuck = sorted(shape for result in results for shape in result["shapes"])
-        self._check_both_ends(stuck, sum(result["walks"] for result in results))
+        self._check_both_ends(work, stuck, sum(result["walks"] for result in results))
         parts = [stuck[first : first + SHAPES_OF_A_TASK] for first in range(0, len(stuck), SHAPES_OF_A_TASK)]
         components = self._run_phase(
             work, "components", [(search_components, (self.rule, self.n, part)) for part in parts]
         )
         locked = sorted({shape for result in components for shape in result["locked"]})
         nodes = sum(result["nodes"] for result in results)
+        states, delayed = self._measure(work, stuck, locked) if self.depths else (None, None)
         seconds = time.monotonic() - started
-        return CensusResult(self.n, shapes_of(self.n), tuple(stuck), tuple(locked), nodes, seconds)
+        return CensusResult(
+            self.n,
+            shapes_of(self.n),
+            tuple(stuck),
+            tuple(locked),
+            nodes,
+            seconds,
+            states=states,
+            delayed=delayed,
+        )
+
+    def _measure(self, work: _Work, stuck: Sequence[str], locked: Sequence[str]) -> tuple[tuple[int, ...], int]:
+        """Shapes at each depth, and the number of delayed ones."""
+        tasks: list[tuple[Callable[..., Result], tuple[Any, ...]]]
+        tasks = [(count_height, (self.n, rows)) for rows in heights(self.n)]
+        tasks += [(count_symmetric, (self.n, mirrored)) for mirrored in (False, True)]
+        walks = [result["walks"] for result in self._run_phase(work, "bends", tasks)]
+        states = list(shapes_by_bends(self.n, shapes_of(self.n), walks))
+        if not stuck:
+            return tuple(states), 0
+        (delayed,) = self._run_phase(work, "delayed", [(measure_delayed, (self.rule, self.n, stuck))])
+        if sum(delayed["bends"]) - sum(delayed["depths"]) != len(locked):
+            raise Mismatch(
+                f"{sum(delayed['bends']) - sum(delayed['depths'])} delayed shapes have no depth, and {len(locked)} are "
+                "locked",
+                "this is an error of the program; please report it",
+            )
+        states += [0] * (len(delayed["depths"]) - len(states))
+        for bends, count in enumerate(delayed["bends"]):
+            states[bends] -= count
+        for depth, count in enumerate(delayed["depths"]):
+            states[depth] += count
+        while not states[-1]:
+            states.pop()
+        return tuple(states), sum(delayed["bends"])
 
     def _count(self, work: _Work, started: float) -> CensusResult:
         rule = self.rule if self.collision == "swept" else None
@@ -296,10 +317,12 @@ class Census:
             self.collision,
         )
 
-    def _check_both_ends(self, stuck: Sequence[str], walks: int) -> None:
+    def _check_both_ends(self, work: _Work, stuck: Sequence[str], walks: int) -> None:
         """Every shape must have been found from both ends, unless they read the same: the search checks itself."""
         expected = sum(1 if _reads_the_same(shape) else 2 for shape in stuck)
         if len(set(stuck)) != len(stuck) or walks != expected:
+            if work.untagged and self.path is not None:
+                raise another_census(self.path)
             raise Mismatch(
                 f"{walks} stuck walks of {self.n} edges were found for {len(set(stuck))} shapes, not {expected}",
                 "this is an error of the program; please report it",

@@ -12,7 +12,14 @@ class CensusObserver:
         """Something the user may want to know."""
 
     def phase_started(self, phase: str, tasks: int, finished: int) -> None:
-        """A phase begins: ``stuck`` (the search for stuck shapes), ``components`` or ``exhaustive``."""
+        """A phase begins: ``stuck`` (the search for stuck shapes), ``components``, ``bends``, ``delayed``, or
+        ``exhaustive``."""
+
+    def preparing(self, phase: str) -> None:
+        """The kernels of a phase are loaded; those that are not in numba's cache are compiled, which takes a while."""
+
+    def prepared(self, phase: str) -> None:
+        """They are ready, and the tasks begin."""
 
     def task_done(self, phase: str, result: dict[str, Any]) -> None:
         """A task has been done, with this result."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.census.kernels import kernel
+from pipeline.census.vectors import join_pair
 from pipeline.census.windows import LARGE_RADIUS, SMALL_RADIUS
+from storage.compiler.kernel import kernel
 
 
-@kernel()
+@kernel(counts_references=False)
 def _is_far(x, y, near, steps):
     """Whether an edge is further from the pivot than any vertex to come.
 
@@ -17,7 +18,7 @@ def _is_far(x, y, near, steps):
     return abs(x) + abs(y) > near or x * x + y * y > (steps + 3) * (steps + 3)
 
 
-@kernel()
+@kernel(counts_references=False)
 def mark_any(blocking, joint, turn, xs, ys, centre, starts, points, near, steps):
     """Find the cells of a window from which a vertex blocks the straightening of a bend, point by point.
 
@@ -58,7 +59,7 @@ def mark_any(blocking, joint, turn, xs, ys, centre, starts, points, near, steps)
                 blocking[joint, u & 1, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
 
 
-@kernel()
+@kernel(counts_references=False)
 def _move(cells, up, across, blocking, joint, parity):
     """Write a bitmap of radius 15, moved by some rows and columns; what leaves the window is lost."""
     low = np.uint64(0x0001000100010001)
@@ -79,34 +80,29 @@ def _move(cells, up, across, blocking, joint, parity):
         blocking[joint, parity, word] = moved
 
 
-@kernel()
-def mark_near(blocking, joint, turn, xs, ys, centre, bitmaps, near, steps):
+@kernel(counts_references=False)
+def mark_near(blocking, joint, turn, xs, ys, centre, bitmaps, near, steps, joined):
     """As :func:`mark_any`, for a window of radius 15 and ``steps`` of at most 15: whole bitmaps are joined, then moved.
 
     With a pivot at (u, v) from the centre, a cell at (du, dv) from the pivot is at (u + du, v + dv). If u and v are
     even, it keeps its parity and moves by half of them. If they are odd, even cells become odd ones, whose bits are
-    numbered from half a step further down, and odd ones even.
+    numbered from half a step further down, and odd ones even. ``joined``, two bitmaps, is room to work in.
     """
+    first = turn * bitmaps.shape[1]
     side = 2 * near + 1
     pivot_x, pivot_y = xs[joint], ys[joint]
     middle = near * side + near
-    a = b = c = d = np.uint64(0)
-    e = f = g = h = np.uint64(0)
+    for word in range(4):
+        joined[0, word] = 0
+        joined[1, word] = 0
     for edge in range(joint):
         x, y = min(xs[edge], xs[edge + 1]) - pivot_x, min(ys[edge], ys[edge + 1]) - pivot_y
         if _is_far(x, y, near, steps):
             continue
         number = (middle + y * side + x) * 2 + np.int64(xs[edge] == xs[edge + 1])
-        a |= bitmaps[turn, number, 0, 0]
-        b |= bitmaps[turn, number, 0, 1]
-        c |= bitmaps[turn, number, 0, 2]
-        d |= bitmaps[turn, number, 0, 3]
-        e |= bitmaps[turn, number, 1, 0]
-        f |= bitmaps[turn, number, 1, 1]
-        g |= bitmaps[turn, number, 1, 2]
-        h |= bitmaps[turn, number, 1, 3]
+        join_pair(joined, bitmaps, first + number)
     from_x, from_y = pivot_x - centre[0], pivot_y - centre[1]
     u, v = from_x + from_y, from_x - from_y
     odd = u & 1
-    _move((a, b, c, d), (u + odd) >> 1, (v + odd) >> 1, blocking, joint, odd)
-    _move((e, f, g, h), (u - odd) >> 1, (v - odd) >> 1, blocking, joint, 1 - odd)
+    _move(joined[0], (u + odd) >> 1, (v + odd) >> 1, blocking, joint, odd)
+    _move(joined[1], (u - odd) >> 1, (v - odd) >> 1, blocking, joint, 1 - odd)

@@ -3,126 +3,20 @@
 Sets of cells are grown step by step through free cells. Cells may be visited repeatedly, so this is more than what a
 self-avoiding walk can reach, and only its converse is used: what cannot be reached so cannot be reached at all.
 
-In a window of radius 15 a set is four words, held in registers; in one of radius 31 it is a row of sixteen.
+In a window of radius 15 a set is four words, a vector (:mod:`~pipeline.census.vectors`); in one of radius 31 it is a
+row of sixteen.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from pipeline.census.kernels import kernel
+from pipeline.census.vectors import reach_after_small, reach_small
 from pipeline.census.windows import LARGE_RADIUS, SMALL_RADIUS, bit_of
+from storage.compiler.kernel import kernel
 
 
-@kernel(inline="always")
-def _up(cells, free):
-    """The free odd cells one step from even cells, in a window of radius 15."""
-    one, row, rest = np.uint64(1), np.uint64(16), np.uint64(48)
-    a, b, c, d = cells
-    a |= a << one
-    b |= b << one
-    c |= c << one
-    d |= d << one
-    return (
-        (a | (a << row)) & free[0],
-        (b | (b << row) | (a >> rest)) & free[1],
-        (c | (c << row) | (b >> rest)) & free[2],
-        (d | (d << row) | (c >> rest)) & free[3],
-    )
-
-
-@kernel(inline="always")
-def _down(cells, free):
-    """The free even cells one step from odd cells, in a window of radius 15."""
-    one, row, rest = np.uint64(1), np.uint64(16), np.uint64(48)
-    a, b, c, d = cells
-    a |= a >> one
-    b |= b >> one
-    c |= c >> one
-    d |= d >> one
-    return (
-        (a | (a >> row) | (b << rest)) & free[0],
-        (b | (b >> row) | (c << rest)) & free[1],
-        (c | (c >> row) | (d << rest)) & free[2],
-        (d | (d >> row)) & free[3],
-    )
-
-
-@kernel(inline="always")
-def _join(one, other):
-    return one[0] | other[0], one[1] | other[1], one[2] | other[2], one[3] | other[3]
-
-
-@kernel(inline="always")
-def _common(one, other):
-    return one[0] & other[0], one[1] & other[1], one[2] & other[2], one[3] & other[3]
-
-
-@kernel()
-def _four(bitmap, first, second):
-    return bitmap[first, second, 0], bitmap[first, second, 1], bitmap[first, second, 2], bitmap[first, second, 3]
-
-
-@kernel()
-def _met_small(blocking, joints, row, count, even, odd):
-    """Which of the bends have blocking cells in a set; a bit for each."""
-    met = np.uint64(0)
-    for number in range(count):
-        joint = joints[row, number]
-        a, b, c, d = _join(_common(even, _four(blocking, joint, 0)), _common(odd, _four(blocking, joint, 1)))
-        met |= np.uint64((a | b | c | d) != np.uint64(0)) << np.uint64(number)
-    return met
-
-
-@kernel()
-def _reach_small(free, blocking, reached, bit, parity, steps, joints, row, count):
-    """:func:`_reach` in a window of radius 15."""
-    nothing = np.uint64(0)
-    free_even = free[0, 0], free[0, 1], free[0, 2], free[0, 3]
-    free_odd = free[1, 0], free[1, 1], free[1, 2], free[1, 3]
-    place = np.uint64(1) << np.uint64(bit & 63)
-    word = bit >> 6
-    start = (
-        place if word == 0 else nothing,
-        place if word == 1 else nothing,
-        place if word == 2 else nothing,
-        place if word == 3 else nothing,
-    )
-    even = odd = (nothing, nothing, nothing, nothing)
-    if parity:
-        odd = start
-    else:
-        even = start
-    for word in range(4):
-        reached[0, word] = start[word]
-    for t in range(1, steps + 1):
-        if (parity + t) & 1:
-            odd = _join(odd, _up(even, free_odd))
-            reached[t, 0], reached[t, 1], reached[t, 2], reached[t, 3] = odd
-        else:
-            even = _join(even, _down(odd, free_even))
-            reached[t, 0], reached[t, 1], reached[t, 2], reached[t, 3] = even
-    return _met_small(blocking, joints, row, count, even, odd)
-
-
-@kernel()
-def _reach_after_small(free, blocking, joint, reached, parity, steps, joints, row, count):
-    """:func:`_reach_after` in a window of radius 15."""
-    nothing = np.uint64(0)
-    free_even = free[0, 0], free[0, 1], free[0, 2], free[0, 3]
-    free_odd = free[1, 0], free[1, 1], free[1, 2], free[1, 3]
-    blocking_even, blocking_odd = _four(blocking, joint, 0), _four(blocking, joint, 1)
-    even = odd = (nothing, nothing, nothing, nothing)
-    for t in range(1, steps + 1):
-        now = reached[t, 0], reached[t, 1], reached[t, 2], reached[t, 3]
-        if (parity + t) & 1:
-            odd = _join(_join(odd, _common(now, blocking_odd)), _up(even, free_odd))
-        else:
-            even = _join(_join(even, _common(now, blocking_even)), _down(odd, free_even))
-    return _met_small(blocking, joints, row, count, even, odd)
-
-
-@kernel()
+@kernel(counts_references=False)
 def _grow_large(cells, t, free, to_odd):
     """Row t: the free cells one step from row t - 1, and row t - 2, in a window of radius 31."""
     one, row = np.uint64(1), np.uint64(32)
@@ -144,7 +38,7 @@ def _grow_large(cells, t, free, to_odd):
             cells[t, word] |= cells[t - 2, word]
 
 
-@kernel()
+@kernel(counts_references=False)
 def _met_large(blocking, joints, row, count, cells, parity, steps):
     """Which of the bends have blocking cells in the last two rows; a bit for each."""
     met = np.uint64(0)
@@ -154,25 +48,15 @@ def _met_large(blocking, joints, row, count, cells, parity, steps):
         common = np.uint64(0)
         for word in range(16):
             common |= cells[steps, word] & blocking[joint, last, word]
-            common |= cells[steps - 1, word] & blocking[joint, 1 - last, word]
+            if steps > 0:
+                common |= cells[steps - 1, word] & blocking[joint, 1 - last, word]
         met |= np.uint64(common != np.uint64(0)) << np.uint64(number)
     return met
 
 
-@kernel()
-def _reach_large(free, blocking, reached, bit, parity, steps, joints, row, count):
-    """:func:`_reach` in a window of radius 31."""
-    for word in range(16):
-        reached[0, word] = 0
-    reached[0, bit >> 6] = np.uint64(1) << np.uint64(bit & 63)
-    for t in range(1, steps + 1):
-        _grow_large(reached, t, free, (parity + t) & 1 == 1)
-    return _met_large(blocking, joints, row, count, reached, parity, steps)
-
-
-@kernel()
+@kernel(counts_references=False)
 def _reach_after_large(free, blocking, joint, reached, after, parity, steps, joints, row, count):
-    """:func:`_reach_after` in a window of radius 31."""
+    """:func:`reach_after` in a window of radius 31."""
     for word in range(16):
         after[0, word] = 0
     for t in range(1, steps + 1):
@@ -183,82 +67,132 @@ def _reach_after_large(free, blocking, joint, reached, after, parity, steps, joi
     return _met_large(blocking, joints, row, count, after, parity, steps)
 
 
-@kernel()
-def _reach_after(free, blocking, joint, reached, after, parity, steps, joints, row, count):
-    """As :func:`reach`, of the ways that visit the blocking cells of a bend first."""
-    if free.shape[1] == 4:
-        return _reach_after_small(free, blocking, joint, reached, parity, steps, joints, row, count)
-    return _reach_after_large(free, blocking, joint, reached, after, parity, steps, joints, row, count)
+@kernel(counts_references=False)
+def _reach_large(free, blocking, reached, after, ends, hits, bit, parity, steps, joints, row, count):
+    """:func:`reach` in a window of radius 31."""
+    for word in range(16):
+        reached[0, word] = 0
+    reached[0, bit >> 6] = np.uint64(1) << np.uint64(bit & 63)
+    for t in range(1, steps + 1):
+        _grow_large(reached, t, free, (parity + t) & 1 == 1)
+    met = _met_large(blocking, joints, row, count, reached, parity, steps)
+    last = (parity + steps) & 1
+    for end in range(2 if count else 0):
+        number = 0 if end == 0 else count - 1
+        joint = joints[row, number]
+        hits[number] = _reach_after_large(free, blocking, joint, reached, after, parity, steps, joints, row, count)
+        for word in range(16):
+            ends[end, last, word] = after[steps, word]
+            ends[end, 1 - last, word] = after[steps - 1, word] if steps > 0 else 0
+    return met
 
 
-@kernel()
-def reach(free, blocking, reached, x, y, steps, joints, row, count):
+@kernel(counts_references=False)
+def reach(free, blocking, reached, after, ends, hits, x, y, steps, joints, row, count):
     """Find what a walk can reach, and which open bends have blocking cells there.
 
     Parameters
     ----------
-    free, blocking, reached : ndarray
+    free, blocking, reached, after, ends, hits : ndarray
         Of a :class:`~pipeline.census.windows.Window`. Row t of ``reached`` gets the cells of one parity that can be
-        reached in t steps, or fewer by an even number.
+        reached in t steps, or fewer by an even number; ``ends`` gets what can be reached behind a visit to the blocking
+        cells of the oldest open bend, and of the newest one, and their places in ``hits`` a bit for each open bend
+        that has blocking cells there.
     x, y : int64
         Where the walk stands, from the centre of the window.
     steps : int64
         Edges that are left; the cells within so many steps must be in the window.
     joints : ndarray of int64
-        The open bends in one of its rows.
+        The open bends in one of its rows, by age.
     row, count : int64
         Which row, and how many they are.
 
     Returns
     -------
     uint64
-        A bit for each open bend.
-    """
-    bit = bit_of(x, y, SMALL_RADIUS if free.shape[1] == 4 else LARGE_RADIUS)
-    if free.shape[1] == 4:
-        return _reach_small(free, blocking, reached, bit, (x + y) & 1, steps, joints, row, count)
-    return _reach_large(free, blocking, reached, bit, (x + y) & 1, steps, joints, row, count)
-
-
-@kernel()
-def reaches(blocking, reached, joint, x, y, steps):
-    """Whether one more bend has blocking cells among those that :func:`reach` found, ``steps`` being over 0."""
-    last = (x + y + steps) & 1
-    common = np.uint64(0)
-    for word in range(reached.shape[1]):
-        common |= reached[steps, word] & blocking[joint, last, word]
-        common |= reached[steps - 1, word] & blocking[joint, 1 - last, word]
-    return common != 0
-
-
-@kernel()
-def pairs_fit(free, blocking, reached, after, hits, x, y, steps, joints, row, count):
-    """Whether of two open bends always one can be blocked after the other; parameters as :func:`reach`.
-
-    Only pairs with the oldest or the newest bend are looked at; the others cut hardly anything.
+        A bit for each open bend, whether it has blocking cells among those that can be reached.
     """
     parity = (x + y) & 1
-    known = np.uint64(0)
+    if free.shape[1] == 4:
+        bit = bit_of(x, y, SMALL_RADIUS)
+        return reach_small(free, blocking, reached, ends, hits, bit, parity, steps, joints, row, count)
+    bit = bit_of(x, y, LARGE_RADIUS)
+    return _reach_large(free, blocking, reached, after, ends, hits, bit, parity, steps, joints, row, count)
+
+
+@kernel(counts_references=False)
+def reach_after(free, blocking, joint, reached, after, parity, steps, joints, row, count):
+    """As :func:`reach`, which must have been called before, of the ways that visit blocking cells of a bend first."""
+    if free.shape[1] == 4:
+        return reach_after_small(free, blocking, joint, reached, parity, steps, joints, row, count)
+    return _reach_after_large(free, blocking, joint, reached, after, parity, steps, joints, row, count)
+
+
+@kernel(counts_references=False)
+def pairs_fit(free, blocking, reached, after, hits, known, x, y, steps, joints, row, count, end):
+    """Whether each open bend can be blocked before or after a certain one; parameters as :func:`reach`.
+
+    Parameters
+    ----------
+    known : uint64
+        For which open bends ``hits`` has been found.
+    end : int64
+        Number of the certain bend; its ``hits`` are known.
+
+    Returns
+    -------
+    fit : bool
+    known : uint64
+    """
+    parity = (x + y) & 1
     one = np.uint64(1)
-    fit = True
-    for end in range(2):
-        first = 0 if end == 0 else count - 1
-        if not (known >> np.uint64(first)) & one:
-            known |= one << np.uint64(first)
-            hits[first] = _reach_after(
-                free, blocking, joints[row, first], reached, after, parity, steps, joints, row, count
-            )
-        for second in range(count - 1, -1, -1):
-            if (hits[first] >> np.uint64(second)) & one:
-                continue
-            if not (known >> np.uint64(second)) & one:
-                known |= one << np.uint64(second)
-                hits[second] = _reach_after(
-                    free, blocking, joints[row, second], reached, after, parity, steps, joints, row, count
-                )
-            if not (hits[second] >> np.uint64(first)) & one:
-                fit = False
-                break
-        if not fit:
-            break
-    return fit
+    for other in range(count - 1, -1, -1):
+        if (hits[end] >> np.uint64(other)) & one or other == end:
+            continue
+        if not (known >> np.uint64(other)) & one:
+            known |= one << np.uint64(other)
+            joint = joints[row, other]
+            hits[other] = reach_after(free, blocking, joint, reached, after, parity, steps, joints, row, count)
+        if not (hits[other] >> np.uint64(end)) & one:
+            return False, known
+    return True, known
+
+
+@kernel(counts_references=False)
+def takes_in(free, blocking, reached, after, ends, hits, x, y, steps, joints, row, count):
+    """Whether one more bend can be blocked, and before or after each of the others; parameters as :func:`reach`.
+
+    Parameters
+    ----------
+    count : int64
+        How many there were when :func:`reach` was called; the new one is next in the row.
+    """
+    joint = joints[row, count]
+    parity = (x + y) & 1
+    last = (parity + steps) & 1
+    one = np.uint64(1)
+    common = np.uint64(0)
+    for word in range(free.shape[1]):
+        common |= reached[steps, word] & blocking[joint, last, word]
+        common |= reached[steps - 1, word] & blocking[joint, 1 - last, word]
+    if common == 0:
+        return False
+    if count == 0:
+        return True
+    after_it = reach_after(free, blocking, joint, reached, after, parity, steps, joints, row, count)
+    for other in range(count):
+        if (after_it >> np.uint64(other)) & one:
+            continue
+        common = np.uint64(0)
+        if other == 0 or other == count - 1:
+            end = 0 if other == 0 else 1
+            for word in range(free.shape[1]):
+                common |= ends[end, 0, word] & blocking[joint, 0, word]
+                common |= ends[end, 1, word] & blocking[joint, 1, word]
+        else:
+            before = joints[row, other]
+            found = reach_after(free, blocking, before, reached, after, parity, steps, joints, row, count + 1)
+            common = (found >> np.uint64(count)) & one
+        if common == 0:
+            return False
+    return True

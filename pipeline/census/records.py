@@ -61,6 +61,27 @@ class ExhaustiveRecord(_Record):
     nodes: Count
 
 
+class BendsRecord(_Record):
+    """Of counting walks: for each number of bends those of some height, or that some symmetry leaves in place."""
+
+    walks: list[Count]
+
+
+class DelayedRecord(_Record):
+    """Of the search for delayed shapes.
+
+    Attributes
+    ----------
+    bends : list of int
+        How many have each number of bends.
+    depths : list of int
+        How many that can be reached lie at each depth.
+    """
+
+    bends: list[Count]
+    depths: list[Count]
+
+
 class _Entry(_Record):
     phase: str
     task: Count
@@ -71,6 +92,8 @@ RECORDS: dict[str, type[_Record]] = {
     "stuck": StuckRecord,
     "components": ComponentsRecord,
     "exhaustive": ExhaustiveRecord,
+    "bends": BendsRecord,
+    "delayed": DelayedRecord,
 }
 # Where the shapes are.
 SHAPES = {"stuck": "shapes", "components": "locked", "exhaustive": "stuck"}
@@ -86,7 +109,8 @@ def finished(entries: Iterable[Any], n: int) -> dict[tuple[str, int], Result]:
         except (ValidationError, KeyError):
             continue
         result = record.model_dump()
-        shapes = result[SHAPES[checked.phase]]
-        if all(len(shape) == n - 1 for shape in shapes) and len(result.get("bends", [0] * n)) == n:
+        shapes = result[SHAPES[checked.phase]] if checked.phase in SHAPES else []
+        by_bends = [result[name] for name in ("bends", "walks") if isinstance(result.get(name), list)]
+        if all(len(shape) == n - 1 for shape in shapes) and all(len(row) == n for row in by_bends):
             found[checked.phase, checked.task] = result
     return found

@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.census.kernels import kernel
 from pipeline.census.marking import mark_any, mark_near
-from pipeline.census.reach import pairs_fit, reach, reaches
+from pipeline.census.reach import pairs_fit, reach, takes_in
 from pipeline.census.windows import (
     SMALL_RADIUS,
     is_blocking,
@@ -23,12 +22,13 @@ from pipeline.census.windows import (
     radius_of,
     show_all,
 )
+from storage.compiler.kernel import kernel
 
 CLOCKWISE, STRAIGHT, ANTICLOCKWISE = 0, 1, 2
 EXHAUSTED = -1
 
 
-@kernel(inline="always")
+@kernel(inline="always", counts_references=False)
 def straightening_turn(digit):
     """Which turn straightens a bend: 0 anticlockwise, 1 clockwise; the bits and lists of a rule are in this order."""
     return 1 if digit == ANTICLOCKWISE else 0
@@ -69,7 +69,7 @@ def make_walk(n: int) -> Walk:
     return Walk(xs, ys, headings, digits, next_digit, bends, open_bends, np.zeros((n + 1, n + 1), dtype=np.int64))
 
 
-@kernel()
+@kernel(counts_references=False)
 def _is_blocked(walk, joint, last, blocked_points):
     """Whether one of the vertices up to ``last`` blocks the straightening of the bend at ``joint``."""
     xs, ys = walk.xs, walk.ys
@@ -90,7 +90,7 @@ def _is_blocked(walk, joint, last, blocked_points):
     return False
 
 
-@kernel()
+@kernel(counts_references=False)
 def _begin(prefix, walk, blocked_points):
     """Lay out the beginning of a walk and find its open bends; returns the number of its edges."""
     edges = prefix.size + 1
@@ -113,7 +113,7 @@ def _begin(prefix, walk, blocked_points):
     return edges
 
 
-@kernel()
+@kernel(counts_references=False)
 def _open_window(window, walk, depth, blocked_points):
     """Centre a window at a vertex and fill it from the walk up to there."""
     radius = radius_of(window)
@@ -129,10 +129,10 @@ def _open_window(window, walk, depth, blocked_points):
     for number in range(walk.open_bends[depth]):
         joint = walk.open_joints[depth, number]
         turn = straightening_turn(walk.digits[joint])
-        mark_any(window.blocking, joint, turn, walk.xs, walk.ys, window.centre, starts, points, near, n - depth)
+        mark_any(window.blocking, joint, turn, walk.xs, walk.ys, window.centre, starts, points, near, n - joint)
 
 
-@kernel()
+@kernel(counts_references=False)
 def _advance(walk, window, blocked_points, floor, depth, stop):
     """Go on with the search until a walk of ``stop`` edges is found.
 
@@ -155,7 +155,8 @@ def _advance(walk, window, blocked_points, floor, depth, stop):
     """
     # Every look into a tuple of arrays costs, so each is taken out once.
     xs, ys, headings, digits, next_digit, bends, open_bends, open_joints = walk
-    centre, free, blocking, reached, after, hits = window
+    centre, free, blocking, reached, after, ends, hits = window
+    one = np.uint64(1)
     starts, points, bitmaps, near = blocked_points
     radius = radius_of(window)
     n = xs.size - 1
@@ -195,20 +196,30 @@ def _advance(walk, window, blocked_points, floor, depth, stop):
                 open_joints[vertex, count] = joint
                 count += 1
         occupy(free, x, y, radius)
-        everything = (np.uint64(1) << np.uint64(count)) - np.uint64(1)
-        fits = reach(free, blocking, reached, x, y, left, open_joints, vertex, count) == everything
+        everything = (one << np.uint64(count)) - one
+        met = reach(free, blocking, reached, after, ends, hits, x, y, left, open_joints, vertex, count)
+        fits = met == everything
+        if fits and count > 1:
+            # Only pairs with the oldest or the newest open bend are looked at; the others cut hardly anything.
+            known = one | (one << np.uint64(count - 1))
+            for end in (count - 1, 0):
+                fits, known = pairs_fit(
+                    free, blocking, reached, after, hits, known, x, y, left, open_joints, vertex, count, end
+                )
+                if not fits:
+                    break
         if fits and bent:
             turn = straightening_turn(digit)
             if radius == SMALL_RADIUS:
-                mark_near(blocking, depth, turn, xs, ys, centre, bitmaps, near, left)
+                mark_near(blocking, depth, turn, xs, ys, centre, bitmaps, near, left + 1, blocking[0])
             else:
-                mark_any(blocking, depth, turn, xs, ys, centre, starts, points, near, left)
+                mark_any(blocking, depth, turn, xs, ys, centre, starts, points, near, left + 1)
             if not is_blocking(blocking, depth, x, y, radius):
                 open_joints[vertex, count] = depth
+                fits = left > 0 and takes_in(
+                    free, blocking, reached, after, ends, hits, x, y, left, open_joints, vertex, count
+                )
                 count += 1
-                fits = left > 0 and reaches(blocking, reached, depth, x, y, left)
-        if fits and count > 1:
-            fits = pairs_fit(free, blocking, reached, after, hits, x, y, left, open_joints, vertex, count)
         if not fits:
             occupy(free, x, y, radius)
             continue
@@ -224,7 +235,7 @@ def _advance(walk, window, blocked_points, floor, depth, stop):
             return depth, nodes
 
 
-@kernel()
+@kernel(counts_references=False)
 def search_prefix(prefix, walk, large, small, blocked_points, found):
     """All stuck walks that begin in a given way.
 
@@ -253,10 +264,9 @@ def search_prefix(prefix, walk, large, small, blocked_points, found):
     _open_window(window, walk, floor, blocked_points)
     everything = (np.uint64(1) << np.uint64(count)) - np.uint64(1)
     here = np.int64(0)  # from the centre
-    if (
-        reach(window.free, window.blocking, window.reached, here, here, n - floor, walk.open_joints, floor, count)
-        != everything
-    ):
+    _, free, blocking, reached, after, ends, hits = window
+    met = reach(free, blocking, reached, after, ends, hits, here, here, n - floor, walk.open_joints, floor, count)
+    if met != everything:
         return 0, 0
     stuck = 0
     nodes = 1

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
+from pipeline.census.bends import walks_of_height
 from pipeline.census.components import CLOSED, FULL, search_component
+from pipeline.census.delayed import delayed_shapes, depths_of
 from pipeline.census.exhaustive import count_shapes
+from pipeline.census.neighbours import Neighbours
 from pipeline.census.prefixes import prefixes
 from pipeline.census.records import Result
 from pipeline.census.rules import Rule, blocked_points_for, swept, table_for, whole_table_for
 from pipeline.census.stuck import make_walk, search_prefix
+from pipeline.census.symmetric import symmetric_walks
 from pipeline.census.symmetry import canonical_order
 from pipeline.census.windows import LARGE_RADIUS, SMALL_RADIUS, make_window
 from storage.errors import OutOfBudget
@@ -113,6 +118,63 @@ def count_block(rule: Rule | None, n: int, edges: int, block: int, blocks: int) 
         nodes += int(looked_at)
         stuck.extend(text_of(joints) for joints in found[:count])
     return {"shapes": shapes, "bends": bends.tolist(), "stuck": stuck, "nodes": nodes}
+
+
+def count_height(n: int, rows: int) -> Result:
+    """Count the walks of n edges that fill a rectangle with so many rows.
+
+    Returns
+    -------
+    dict
+        A :class:`~pipeline.census.records.BendsRecord`.
+    """
+    return {"walks": walks_of_height(n, rows)}
+
+
+def count_symmetric(n: int, mirrored: bool) -> Result:
+    """Count the walks of n edges that a reversal leaves in place; returns what :func:`count_height` does."""
+    return {"walks": symmetric_walks(n, mirrored)}
+
+
+def measure_delayed(rule: Rule, n: int, shapes: Sequence[str]) -> Result:
+    """Find the delayed shapes and their depths.
+
+    Parameters
+    ----------
+    rule : Rule
+    n : int
+    shapes : sequence of str
+        All stuck shapes.
+
+    Returns
+    -------
+    dict
+        A :class:`~pipeline.census.records.DelayedRecord`.
+
+    Raises
+    ------
+    OutOfBudget
+        If they are too many for memory.
+    """
+    neighbours = Neighbours(n, table_for(rule, n))
+    delayed = delayed_shapes(neighbours, (joints_of(shape).tobytes() for shape in shapes))
+    reached = Counter(depths_of(delayed).values())
+    bends = [len(here) for here in delayed]
+    return {
+        "bends": bends + [0] * (n - len(bends)),
+        "depths": [reached[depth] for depth in range(max(reached, default=-1) + 1)],
+    }
+
+
+def load_bends_kernels() -> None:
+    """Compile or load the kernels that count walks."""
+    count_height(3, 2)
+    count_symmetric(3, False)
+
+
+def load_delayed_kernels() -> None:
+    """Compile or load the kernel of the search for delayed shapes."""
+    measure_delayed(swept, 3, ["02"])
 
 
 def load_search_kernels() -> None:

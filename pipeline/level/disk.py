@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
-from pipeline.level.forecast import forecast
+from pipeline.level.forecast import Forecast, forecast
 from pipeline.level.plan import LevelPlan
 from pipeline.running.events import Observer
 from storage.errors import OutOfBudget, QuotaReached
@@ -22,28 +25,51 @@ from storage.sizes import size
 PARTITION_BYTES = 400
 TASK_BYTES = 120
 DOCUMENT_BYTES = 4096
+# Of a root in the array of level 0, whatever its key.
+ROOT_BYTES = 16
 # Levels that a forecast looks back at.
 TELLING_LEVELS = 6
 
 
+def refuse_new_job(path: Path, attributes: dict[str, Any], roots: int, limit: int | None) -> None:
+    """Make sure that a quota has room for a job with nothing but its roots.
+
+    Raises
+    ------
+    OutOfBudget
+    """
+    # The attributes are written twice, with what else a job and its first level have for metadata.
+    needed = 2 * len(json.dumps(attributes, indent=2)) + 2 * DOCUMENT_BYTES + ROOT_BYTES * roots
+    if limit is not None and needed > limit:
+        raise OutOfBudget(
+            f"a quota of {size(limit)} does not suffice for the first level of {path}",
+            f"give at least --max-disk {needed}",
+        )
+
+
 class Room:
-    """The disk under a job.
+    """The disk under a job, and under its unfinished work if that is elsewhere.
 
     Parameters
     ----------
     job : Job
     limit : int, optional
-        Bytes that the job's directory may take.
+        Bytes that the job's directory may take, and its unfinished work wherever that is.
     force : bool
         Whether to begin levels that are not expected to fit.
     observer : Observer
+    checked : Path, optional
+        Where a level is made that is only looked at, and not kept.
     """
 
-    def __init__(self, job: Job, limit: int | None, force: bool, observer: Observer) -> None:
+    def __init__(
+        self, job: Job, limit: int | None, force: bool, observer: Observer, checked: Path | None = None
+    ) -> None:
         self._job = job
         self._limit = limit
         self._force = force
         self._observer = observer
+        self._checked = checked
         self._quota = None if limit is None else Quota(job.path / WORK / QUOTA, limit)
         self._needed = 0
 
@@ -62,26 +88,46 @@ class Room:
         self._needed = expected.total
         spills = f", {size(expected.spills)} of it for spills" if expected.spills else ""
         what = f"level {work.depth} of {self._job.path} is expected to take {size(needed)} more on disk{spills}"
-        free = shutil.disk_usage(self._job.path).free
-        if needed > free:
-            self._refuse(
-                f"{what}, and {size(free)} are free there",
-                f"free {size(needed - free)}, delete states that are no longer needed with --keep frontier, "
-                "or begin it all the same with --force",
-            )
+        for place, bytes_needed in self._places(expected, needed).items():
+            free = shutil.disk_usage(place).free
+            if bytes_needed > free:
+                where = "there" if place == self._job.path else f"in {place}"
+                self._refuse(
+                    f"{what}, and {size(free)} are free {where}", self._remedy(f"free {size(bytes_needed - free)}")
+                )
         if self._limit is None or self._quota is None:
             return
-        used = bytes_below(self._job.path)
+        used = self._used()
         documents = PARTITION_BYTES * plan.partitions + TASK_BYTES * len(plan.tasks)
         documents += 2 * DOCUMENT_BYTES + 2 * PARTITION_BYTES * work.depth
         if needed + documents > self._limit - used:
             self._refuse(
                 f"{what}, and its quota of {size(self._limit)} leaves {size(max(0, self._limit - used))}",
-                f"give at least --max-disk {used + needed + documents}, delete states that are no longer needed with "
-                "--keep frontier, or begin it all the same with --force",
+                self._remedy(f"give at least --max-disk {used + needed + documents}"),
             )
         self._quota.open(used + documents)
         work.quota = self._quota
+
+    def _places(self, expected: Forecast, needed: int) -> dict[Path, int]:
+        """What is needed on each disk."""
+        if self._checked is not None:
+            return {self._checked: needed}
+        work = self._job.work
+        if not work.exists() or work.stat().st_dev == self._job.path.stat().st_dev:
+            return {self._job.path: needed}
+        return {work: needed, self._job.path: expected.arrays}
+
+    def _used(self) -> int:
+        used = bytes_below(self._job.path)
+        return used if self._job.work.is_relative_to(self._job.path) else used + bytes_below(self._job.work)
+
+    def _remedy(self, first: str) -> str:
+        if self._checked is not None:
+            return f"{first}, or name another place for it with --work-dir"
+        return (
+            f"{first}, delete states that are no longer needed with --keep frontier, or begin it all the same with "
+            "--force"
+        )
 
     def _refuse(self, message: str, remedy: str) -> None:
         if not self._force:
@@ -109,10 +155,12 @@ class Room:
         what = f"about {needed} more are needed there for level {work.depth}"
         if isinstance(error, QuotaReached):
             return f"{error.message}; {what}", "resume the job with a larger --max-disk, or with --keep frontier"
-        free = size(shutil.disk_usage(self._job.path).free)
+        place = self._job.path if self._checked is None else self._checked
+        free = size(shutil.disk_usage(place).free)
         return (
-            f"the disk is full while writing {self._job.path} ({free} are free); {what}",
-            "nothing is lost: free some space and resume the job",
+            f"the disk is full while writing {place} ({free} are free); {what}",
+            "nothing is lost: free some space and "
+            + ("resume the job" if self._checked is None else "run the command again"),
         )
 
     def close(self) -> None:

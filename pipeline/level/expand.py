@@ -8,13 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.level.duplicates import join_duplicates
+from pipeline.level.sort import sort_keys
 from pipeline.level.workspace import workspace
+from pipeline.running.counters import Counters
 from pipeline.spaces.contract import StateSpace
+from pipeline.spaces.guards import expand_safely
 from storage.jobs.level import Level
-from storage.keys.spill_file import Receipt
+from storage.keys.digest import digest_of
 from storage.keys.spills import Spills
 
-Report = Callable[[int, int, int], None]
+Report = Callable[[Counters], None]
 
 STEP_KEYS = 1 << 17
 CACHED_KEYS = 1 << 18
@@ -42,7 +45,7 @@ def expand(
     buffer_keys: int,
     exhaustive: bool,
     report: Report | None = None,
-) -> Receipt:
+) -> Counters:
     """Run one expand task.
 
     Parameters
@@ -59,19 +62,25 @@ def expand(
     exhaustive : bool
         See :meth:`StateSpace.expand`.
     report : callable, optional
-        Called now and then with the keys expanded, neighbours generated and keys spilled since the last call.
+        Called now and then with what was counted since the last call.
 
     Returns
     -------
-    dict
-        ``keys`` expanded, neighbours ``generated``, keys ``spilled``, and the moves ``forward`` and ``backward``.
+    Counters
     """
     # What is kept after joining takes half of the buffer at most, and one key's neighbours must fit the rest.
     buffer_keys = max(buffer_keys, 2 * space.max_neighbours)
     buffer = workspace(buffer_keys)
     writer = spills.writer(task.number)
     mask_bits = space.layout.mask_bits
-    receipt: Receipt = {"keys": 0, "generated": 0, "spilled": 0, "forward": 0, "backward": 0}
+    total = Counters()
+
+    def count(counters: Counters) -> None:
+        nonlocal total
+        total += counters
+        if report is not None:
+            report(counters)
+
     filled = 0
     # Sorting is fastest in the processor's caches, but pieces that are too small cost more than that gains. A larger
     # part of the buffer also pays where it finds more duplicates.
@@ -82,20 +91,18 @@ def expand(
         """Sort and join what is in the buffer, spill it unless more room will help; returns what stays in it."""
         nonlocal limit
         part = buffer[:filled]
-        part.sort()
+        sort_keys(part)
         kept = int(join_duplicates(part, mask_bits))
         if not last:
             if kept <= limit // 2:
                 return kept
-            repeats = receipt["spilled"] + kept < WORTH_JOINING * receipt["generated"]
+            repeats = total.spilled + kept < WORTH_JOINING * total.generated
             if repeats and limit < buffer_keys:
                 limit = min(2 * limit, buffer_keys)
                 return kept
         cuts = [0, *np.searchsorted(part[:kept], splitters).tolist(), kept]
         writer.append(part[:kept], cuts)
-        receipt["spilled"] += kept
-        if report is not None:
-            report(0, 0, kept)
+        count(Counters(spilled=kept))
         return 0
 
     try:
@@ -103,21 +110,23 @@ def expand(
             position = 0
             while position < block.size:
                 # At most a piece at a time, so that reports come often enough.
-                step = space.expand(block[position : position + STEP_KEYS], buffer[filled:limit], exhaustive)
+                keys = block[position : position + STEP_KEYS]
+                step = expand_safely(space, keys, buffer[filled:limit], exhaustive)
+                # Of what was expanded, afterwards: a bit that flips in memory meanwhile shows too.
+                digest = int(digest_of(block[position : position + step.consumed]))
                 position += step.consumed
                 filled += step.written
-                receipt["keys"] += step.consumed
-                receipt["generated"] += step.written
-                receipt["forward"] += step.forward
-                receipt["backward"] += step.backward
-                if report is not None:
-                    report(step.consumed, step.written, 0)
+                count(
+                    Counters(step.consumed, step.written, forward=step.forward, backward=step.backward, digest=digest)
+                )
                 if filled + space.max_neighbours > limit:
                     filled = join(last=False)
+            # Not to be held while the next chunk is decoded.
+            del block
         if filled:
             filled = join(last=True)
-        writer.close(receipt)
+        writer.close(total.receipt())
     except BaseException:
         writer.abandon()
         raise
-    return receipt
+    return total

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from pipeline.level.duplicates import mark_members, remove_marked
+from pipeline.level.earlier import JoinedLevels
 from pipeline.level.runs import WINDOW_KEYS, Runs, bounds_of, load_runs, runs_in_memory, windows
 from pipeline.level.workspace import workspace
+from pipeline.running.counters import Counters
 from pipeline.spaces.contract import Keys, StateSpace
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
@@ -28,9 +30,9 @@ def merge(
     work: WorkingLevel,
     partition: int,
     spills: Spills,
-    earlier: Sequence[Level],
+    earlier: Sequence[Level | JoinedLevels],
     buffer_keys: int,
-    report: Callable[[int, int], None] | None = None,
+    report: Callable[[Counters], None] | None = None,
 ) -> PartitionRecord:
     """Run one merge task.
 
@@ -47,7 +49,7 @@ def merge(
     buffer_keys : int
         Most keys from the disk that are held at once. A partition with more is merged range by range.
     report : callable, optional
-        Called with the keys read and the keys stored since the last call.
+        Called with what was counted since the last call.
 
     Returns
     -------
@@ -70,7 +72,9 @@ def merge(
                         writer = work.writer(name, kept.size if read == most else most)
                     writer.append(kept, space.count_states(kept))
                 if report is not None:
-                    report(read, kept.size)
+                    report(Counters(keys=read, stored=kept.size))
+            for states in known:
+                states.close()
         if writer is None:
             return PartitionRecord(name, 0, 0, 0, 0, 0, 0)
         return writer.close()
@@ -106,7 +110,7 @@ def _parts(pieces: Sequence[Piece], total: int, buffer_keys: int, mask_bits: int
 class _EarlierStates:
     """The states of a level in the range of some runs, block by block; windows ask for them in ascending order."""
 
-    def __init__(self, level: Level, runs: Runs, mask_bits: int) -> None:
+    def __init__(self, level: Level | JoinedLevels, runs: Runs, mask_bits: int) -> None:
         mask = (1 << mask_bits) - 1
         used = runs.starts < runs.stops
         low = int(runs.keys[runs.starts[used]].min()) if used.any() else 1
@@ -123,7 +127,20 @@ class _EarlierStates:
             if int(self._block[-1]) >> self._mask_bits > last:
                 # The next window may lie in this block too.
                 return
+            # Not to be held while the next chunk is decoded.
+            self._block = None
             self._block = next(self._blocks, None)
+
+    def close(self) -> None:
+        """End reading; what was read is compared with what was stored.
+
+        Raises
+        ------
+        CorruptJob
+            If it differs.
+        """
+        self._block = None
+        self._blocks.close()
 
 
 def _without(keys: Keys, known: Sequence[_EarlierStates]) -> Keys:

@@ -13,9 +13,13 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from pipeline.level.duplicates import join_duplicates
 from pipeline.level.expand import ExpandTask
+from pipeline.level.places import aligned
+from pipeline.level.sort import sort_keys
 from pipeline.running.memory import Budget
 from pipeline.spaces.contract import Keys, StateSpace
+from pipeline.spaces.guards import expand_safely
 from storage.jobs.level import Level
+from storage.jobs.working import WorkingLevel
 from storage.keys.partition import CHUNK_KEYS
 from storage.manifest import Manifest
 
@@ -116,6 +120,22 @@ def _checked_plan(entry: Any) -> LevelPlan:
         raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
 
 
+def stored_plan(work: WorkingLevel, frontier: Manifest, exhaustive: bool, mask_bits: int) -> LevelPlan | None:
+    """The plan that an earlier run made for the level after a frontier; None if there is none, or it is damaged.
+
+    The parameters are those of :meth:`LevelPlan.check`.
+    """
+    stored = work.plan()
+    if stored is None:
+        return None
+    try:
+        plan = LevelPlan.from_json(stored)
+        plan.check(frontier, exhaustive, mask_bits)
+    except ValueError:
+        return None
+    return plan
+
+
 def make_plan(space: StateSpace, frontier: Level, budget: Budget, exhaustive: bool, repetition: float) -> LevelPlan:
     """Plan the level after ``frontier``.
 
@@ -134,22 +154,47 @@ def make_plan(space: StateSpace, frontier: Level, budget: Budget, exhaustive: bo
     """
     tasks = _tasks(frontier, budget)
     keys = frontier.manifest.keys
-    if keys <= SMALLEST_PARTITION // space.max_neighbours:
+    if is_small(keys, max(space.max_neighbours, 1)):
         return LevelPlan(tasks, (), exhaustive, keys * space.max_neighbours)
     neighbours, sampled = _sample(space, frontier, exhaustive)
-    generated = neighbours.size / sampled * keys
-    expected = int(generated * min(1.0, 1.25 * repetition)) + 1
-    # Spills that stay in memory are merged where they are, whatever the size of a partition.
-    by_memory = 0.0 if budget.fits(expected) else expected / (PARTITION_FILL * budget.buffer_keys)
-    by_workers = min(2 * budget.workers, expected / SMALLEST_PARTITION)
-    by_workers = max(by_workers, min(4 * budget.workers, expected / (8 * SMALLEST_PARTITION)))
-    partitions = max(1, ceil(by_memory), round(by_workers))
-    neighbours.sort()
+    expected = expected_spill(neighbours.size / sampled * keys, repetition)
+    partitions = partitions_for(expected, budget)
+    sort_keys(neighbours)
     states = neighbours[: join_duplicates(neighbours, space.layout.mask_bits)]
     places = np.arange(1, partitions) * states.size // partitions
     mask = (1 << space.layout.mask_bits) - 1
     splitters = sorted({key & ~mask for key in states[places].tolist()}) if states.size else []
+    if space.places is not None:
+        # So that tables of places can be used, whether they are or not.
+        splitters = sorted({aligned(key, space.places, space.layout.mask_bits) for key in splitters})
     return LevelPlan(tasks, tuple(splitters), exhaustive, expected)
+
+
+def is_small(keys: float, max_neighbours: int) -> bool:
+    """Whether a frontier is too small to look at: it is planned for the most neighbours that it can have."""
+    return keys <= SMALLEST_PARTITION // max_neighbours
+
+
+def expected_spill(generated: float, repetition: float) -> int:
+    """Keys that the expand pass is expected to spill.
+
+    Parameters
+    ----------
+    generated : float
+        Neighbours.
+    repetition : float
+        Keys spilled for each of them at the level before.
+    """
+    return int(generated * min(1.0, 1.25 * repetition)) + 1
+
+
+def partitions_for(expected: int, budget: Budget) -> int:
+    """Partitions of a level for which the expand pass spills so many keys."""
+    # Spills that stay in memory are merged where they are, whatever the size of a partition.
+    by_memory = 0.0 if budget.fits(expected) else expected / (PARTITION_FILL * budget.buffer_keys)
+    by_workers = min(2 * budget.workers, expected / SMALLEST_PARTITION)
+    by_workers = max(by_workers, min(4 * budget.workers, expected / (8 * SMALLEST_PARTITION)))
+    return max(1, ceil(by_memory), round(by_workers))
 
 
 def _tasks(frontier: Level, budget: Budget) -> tuple[ExpandTask, ...]:
@@ -175,5 +220,5 @@ def _sample(space: StateSpace, frontier: Level, exhaustive: bool) -> tuple[Keys,
         keys.extend(frontier.sample(partition))
     step = -(-len(keys) // SAMPLED_KEYS)
     sampled = np.array(keys[::step], dtype=np.uint64)
-    out = np.empty((sampled.size + 1) * space.max_neighbours, dtype=np.uint64)
-    return out[: space.expand(sampled, out, exhaustive).written], sampled.size
+    out = np.empty((sampled.size + 1) * max(space.max_neighbours, 1), dtype=np.uint64)
+    return out[: expand_safely(space, sampled, out, exhaustive).written], sampled.size

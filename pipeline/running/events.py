@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from pipeline.running.counters import Counters
 from storage.manifest import Manifest
 
 
@@ -19,16 +20,14 @@ class PassProgress:
         ``expand`` or ``merge``.
     total : int
         Keys to go through.
-    done, generated, stored : int
-        Keys gone through, neighbours generated, keys spilled (expand) or stored (merge).
+    counters : Counters
+        What was done so far.
     """
 
     depth: int
     name: str
     total: int
-    done: int = 0
-    generated: int = 0
-    stored: int = 0
+    counters: Counters = field(default_factory=Counters)
 
 
 class Observer:

@@ -1,4 +1,4 @@
-"""Where tasks run: in this thread, on dask's threads, or on a cluster (:mod:`pipeline.running.cluster`)."""
+"""What tasks run on: this thread, or dask's threads; a cluster is in :mod:`pipeline.running.cluster`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from importlib import import_module
 from types import TracebackType
 from typing import Any, Self
-
-from pipeline.running.settings import Tls
-from storage.errors import InvalidInput
 
 
 class Stopped(Exception):
@@ -54,6 +50,10 @@ class Executor(ABC):
     def prepare(self, load: Callable[[], None]) -> None:
         """Get the workers ready: those of other processes call ``load``, as this process has done already."""
         return
+
+    def limit(self, workers: int) -> None:
+        """Run no more tasks at a time than so many; called while no task runs."""
+        self.workers = min(self.workers, workers)
 
     def check(self) -> None:
         """Raise :class:`Stopped` if a stop was asked for."""
@@ -97,9 +97,15 @@ class ThreadExecutor(Executor):
         super().__init__(workers)
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="worker")
 
-    def prepare(self, load: Callable[[], None]) -> None:
-        # What dask takes belongs to the memory that is measured before the budget is divided.
-        import_module("dask.threaded")
+    def limit(self, workers: int) -> None:
+        super().limit(workers)
+        # dask runs as many tasks at a time as the pool has threads, whatever number it is told; and what a thread keeps
+        # from task to task, such as its buffer, goes with it.
+        self._renew_pool()
+
+    def _renew_pool(self) -> None:
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="worker")
 
     def run(self, tasks: Sequence[Task], done: Callable[[Any], None]) -> None:
         if len(tasks) <= 1:
@@ -130,30 +136,8 @@ class ThreadExecutor(Executor):
             )
         except BaseException:
             # Tasks that run already end by themselves; nobody may write to the job after this returns.
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="worker")
+            self._renew_pool()
             raise
 
     def close(self) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
-
-
-def make_executor(scheduler: str, workers: int, tls: Tls | None = None) -> Executor:
-    """Executor for ``threads``, ``sync``, or the address of a dask.distributed scheduler.
-
-    Raises
-    ------
-    InvalidInput
-        If it is none of these.
-    """
-    if scheduler == "sync":
-        return SyncExecutor()
-    if scheduler == "threads":
-        return ThreadExecutor(workers)
-    if ":" in scheduler:
-        from pipeline.running.cluster import ClusterExecutor
-
-        return ClusterExecutor(scheduler, tls)
-    raise InvalidInput(
-        f"there is no scheduler {scheduler!r}", "use threads, sync, or an address such as tcp://host:8786"
-    )

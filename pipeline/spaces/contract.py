@@ -42,6 +42,36 @@ class KeyLayout:
     mask_bits: int = 0
 
 
+@dataclass(frozen=True)
+class Places:
+    """Where the keys of a space lie, if a table with a place for each is worth its memory.
+
+    The place of a key is ``key >> shift << low_bits | key >> mask_bits & (2**low_bits - 1)``: the bits between the low
+    ones and the shift are 0 in every key. With a move mask, no neighbour that is generated has an empty one.
+
+    Attributes
+    ----------
+    count : int
+        Places are 0 to ``count - 1``.
+    shift : int
+        At least ``mask_bits + low_bits``.
+    low_bits : int
+        At most 6.
+    """
+
+    count: int
+    shift: int = 0
+    low_bits: int = 0
+
+    def place_of(self, key: int, mask_bits: int) -> int:
+        """Place of a key."""
+        return key >> self.shift << self.low_bits | key >> mask_bits & ((1 << self.low_bits) - 1)
+
+    def key_at(self, place: int, mask_bits: int) -> int:
+        """The key that has a place, its move mask empty."""
+        return place >> self.low_bits << self.shift | (place & ((1 << self.low_bits) - 1)) << mask_bits
+
+
 class Detection(Enum):
     """How states of earlier levels are kept out of the next one.
 
@@ -88,12 +118,19 @@ class Reference(NamedTuple):
     complete: bool = False
     total: int | None = None
 
+    @property
+    def size(self) -> int | None:
+        """States of the whole graph, as far as that is known."""
+        if self.total is None and self.complete and self.states is not None:
+            return sum(self.states)
+        return self.total
+
 
 class StateSpace(ABC):
     """An implicit graph: where it starts, what lies next to what, and what is claimed of it.
 
-    A subclass needs :meth:`roots`, :attr:`max_neighbours`, and :meth:`neighbour_keys` or :meth:`expand`. Everything else
-    has a default. Claims are believed by the search, so they are checked: against each other when the space is made, on
+    A subclass needs :meth:`roots`, :attr:`max_neighbours`, and :meth:`neighbour_keys` or :meth:`expand`. All else has a
+    default. Claims are believed by the search, so they are checked: against each other when the space is made, on
     samples of every level while it is searched, and wholly by ``pipeline verify --deep``.
 
     Attributes
@@ -114,6 +151,9 @@ class StateSpace(ABC):
         Claim: the keys are 0 to ``key_count - 1``, and a good part of these occurs. None: any 64-bit keys.
     size : int or None
         Number of states of the whole graph, if that is known before it is searched.
+    places : Places or None
+        Where the keys lie, if a table with a place for each state is worth its memory; made from ``key_count`` unless
+        given.
     detection : Detection
     layout : KeyLayout
     example : dict
@@ -128,9 +168,12 @@ class StateSpace(ABC):
     bipartite: bool = False
     key_count: int | None = None
     size: int | None = None
+    places: Places | None = None
     detection: Detection = Detection.LEVELS
     layout: KeyLayout = KeyLayout(version=1)
     example: ClassVar[dict[str, Any]] = {}
+    # Not of a space that leaves out a part of another one, which has been checked.
+    is_checked: ClassVar[bool] = True
 
     _signature_is_model: ClassVar[bool] = False
 
@@ -140,7 +183,7 @@ class StateSpace(ABC):
             cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).strip("_").lower()
         if "Parameters" in cls.__dict__:
             cls._signature_is_model = False
-        elif "__init__" in cls.__dict__ or not hasattr(cls, "Parameters"):
+        elif not hasattr(cls, "Parameters") or (cls._signature_is_model and "__init__" in cls.__dict__):
             cls.Parameters = model_of_signature(cls.__name__, cls.__dict__.get("__init__"))
             cls._signature_is_model = True
 
@@ -235,6 +278,18 @@ class StateSpace(ABC):
         bare = np.unique(out[:written] >> np.uint64(self.layout.mask_bits)) << np.uint64(self.layout.mask_bits)
         return [self.state_of(other) for other in bare.tolist()]
 
+    def moves(self, state: State) -> list[tuple[str, State]]:
+        """:meth:`neighbours`, each with the name of the move that leads there (the neighbour itself by default)."""
+        return [(self.format(neighbour), neighbour) for neighbour in self.neighbours(state)]
+
+    def lower_bounds(self, keys: Keys) -> NDArray[np.uint8] | None:
+        """For each key a number of moves that it is at least away from all roots; None if nothing is known."""
+        return None
+
+    def symmetries(self, state: State) -> list[State]:
+        """States that are as far from the roots as a state because they look alike, itself among them."""
+        return [state]
+
     def parse(self, text: str) -> State:
         """Read a state as people write it; a key in decimal or hexadecimal unless overridden.
 
@@ -255,6 +310,18 @@ class StateSpace(ABC):
         """Write a state on one line, as :meth:`parse` reads it; its key unless overridden."""
         return str(self.key_of(state))
 
+    def format_keys(self, keys: Keys) -> bytes:
+        """Lines, one for each key, as :meth:`format` writes its state, each with its end.
+
+        A space may do it faster; this is right for all.
+
+        Raises
+        ------
+        InvalidInput
+            If no state has one of the keys.
+        """
+        return "".join(f"{self.format(self.state_of(key))}\n" for key in keys.tolist()).encode()
+
     def draw_text(self, state: State) -> str:
         """Picture of a state in characters, without a final newline."""
         return self.format(state)
@@ -266,6 +333,12 @@ class StateSpace(ABC):
     def draw_png(self, state: State) -> bytes:
         """Picture of a state as a PNG file."""
         raise InvalidInput(f"the puzzle {self.name} draws no pictures", "it can be drawn as text")
+
+    def source(self) -> str | None:
+        """Digest of the source of a puzzle; None of those of the program, whose keys have versions instead."""
+        from pipeline.spaces.source import source_of_space
+
+        return source_of_space(type(self))
 
     def reference(self) -> Reference | None:
         """Known counts for these parameters, if the project ships any."""

@@ -14,6 +14,12 @@ from storage.errors import InvalidInput, PuzzleError
 Model = TypeVar("Model", bound=BaseModel)
 
 
+class NoParameters(BaseModel):
+    """Of a puzzle that has none."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
 def validated(model: type[Model], parameters: dict[str, Any]) -> Model:
     """Parameters as an instance of a pydantic model, which must know all of them.
 
@@ -32,14 +38,19 @@ def validated(model: type[Model], parameters: dict[str, Any]) -> Model:
     try:
         return model(**parameters)
     except ValidationError as error:
-        first = error.errors()[0]
-        message = first["msg"].removeprefix("Value error, ")
-        name = ".".join(str(part) for part in first["loc"])
-        if first["type"] == "missing":
-            raise InvalidInput(f"the parameter {name} is missing", f"give it with -p {name}=...") from error
-        if first["type"] == "value_error":
-            raise InvalidInput(message) from error
-        raise InvalidInput(f"parameter {name} is {first['input']!r}: {message[0].lower()}{message[1:]}") from error
+        raise InvalidInput(first_mistake(error)) from error
+
+
+def first_mistake(error: ValidationError) -> str:
+    """The first thing that pydantic found wrong with parameters, in one line."""
+    first = error.errors()[0]
+    message = first["msg"].removeprefix("Value error, ")
+    name = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "missing":
+        return f"the parameter {name} is missing; give it with -p {name}=..."
+    if first["type"] == "value_error":
+        return message
+    return f"parameter {name} is {first['input']!r}: {message[0].lower()}{message[1:]}"
 
 
 def model_of_signature(name: str, constructor: Callable[..., Any] | None) -> type[BaseModel]:
@@ -101,7 +112,6 @@ def check_recordable(space: str, parameters: dict[str, Any]) -> None:
             raise InvalidInput(f"the parameter {name} of {space} is {value}", "give a number")
         if value is not None and not isinstance(value, (bool, int, float, str)):
             raise InvalidInput(
-                f"the parameter {name} of {space} is a {type(value).__name__}, and a job keeps numbers, texts and truth "
-                "values",
+                f"the parameter {name} of {space} is a {type(value).__name__}; a job keeps numbers and texts",
                 "let the puzzle take it as a text, such as 1,2,3",
             )

@@ -32,8 +32,14 @@ def replace_level(job: Job, work: WorkingLevel, manifest: Manifest) -> None:
     work.discard()
 
 
-def restore_ledger(job: Job) -> None:
+def restore_ledger(job: Job, levels: int | None = None) -> None:
     """Write the ledger anew from the manifests.
+
+    Parameters
+    ----------
+    job : Job
+    levels : int, optional
+        How many levels there are; all that have a manifest unless given.
 
     Raises
     ------
@@ -45,7 +51,7 @@ def restore_ledger(job: Job) -> None:
         write_document(job.path / LEVELS / "zarr.json", group_document({}), sealed=False)
         return
     ledger = Ledger(job.attributes)
-    for depth in job.depths_found():
+    for depth in job.depths_found() if levels is None else range(levels):
         ledger = ledger.entered(job.level(depth).manifest)
     ledger.write(job.path / LEVELS)
 

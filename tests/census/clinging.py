@@ -9,6 +9,7 @@ the mirror, and whichever part moves, as the snake's own.
 
 from __future__ import annotations
 
+from collections import deque
 from functools import cache
 
 import numpy as np
@@ -79,12 +80,11 @@ def swing_is_free(points: list[tuple[int, int]], joint: int, turn: int, near: in
 
 
 @cache
-def census(n: int, near: int) -> tuple[set[str], set[str]]:
-    """Stuck and locked shapes of n edges, by looking at every shape and every move."""
-    shapes = slow_snake.shapes(n)
+def graph(n: int, near: int) -> tuple[set[str], dict[str, list[str]]]:
+    """Stuck shapes of n edges, and where moves lead from every shape, by looking at every shape and every move."""
     stuck = set()
     neighbours: dict[str, list[str]] = {}
-    for shape in shapes:
+    for shape in slow_snake.shapes(n):
         points = slow_snake.vertices(shape)
         neighbours[shape] = []
         straightens = False
@@ -97,11 +97,24 @@ def census(n: int, near: int) -> tuple[set[str], set[str]]:
                     straightens |= digit != "1"
         if set(shape) - {"1"} and not straightens:
             stuck.add(shape)
-    reached = {"1" * (n - 1)}
-    waiting = list(reached)
+    return stuck, neighbours
+
+
+def depths(n: int, near: int) -> dict[str, int]:
+    """Depth of every shape that can be reached, by breadth-first search."""
+    _, neighbours = graph(n, near)
+    found = {"1" * (n - 1): 0}
+    waiting = deque(found)
     while waiting:
-        for other in neighbours[waiting.pop()]:
-            if other not in reached:
-                reached.add(other)
+        shape = waiting.popleft()
+        for other in neighbours[shape]:
+            if other not in found:
+                found[other] = found[shape] + 1
                 waiting.append(other)
-    return stuck, set(shapes) - reached
+    return found
+
+
+def census(n: int, near: int) -> tuple[set[str], set[str]]:
+    """Stuck and locked shapes of n edges."""
+    stuck, neighbours = graph(n, near)
+    return stuck, set(neighbours) - set(depths(n, near))

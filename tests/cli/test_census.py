@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import signal
-import time
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
+import pytest
+
+from storage.journal import Journal
+
+ROOT = Path(__file__).parents[2]
 STUCK = ["10101221121112111121211", "10101221121112111122021"]
 
 
@@ -53,6 +61,29 @@ def test_exhaustive(run):
         ["total", "22"],
     ]
     assert lines[8].split() == ["n", "shapes", "stuck", "nodes", "seconds"]
+
+
+def test_depths(run, fails):
+    document = json.loads(run("census", "--n", "5", "--depths", "--json").stdout)
+    assert document.pop("seconds") >= 0
+    assert document == {
+        "n": 5,
+        "shapes": 22,
+        "stuck": 0,
+        "locked": 0,
+        "reachable": 22,
+        "locked_shapes": [],
+        "delayed": 0,
+        "depths": [0, 1, 2, 3, 4],
+        "states": [1, 2, 8, 7, 4],
+        "nodes": 4,
+        "complete": True,
+    }
+    lines = run("census", "--n", "5", "--depths").stdout.splitlines()
+    assert lines[0].split() == ["depth", "states"]
+    assert [line.split() for line in lines[5:7]] == [["4", "4"], ["total", "22"]]
+    assert lines[8].split() == ["n", "shapes", "stuck", "delayed", "locked", "reachable", "nodes", "seconds"]
+    assert "--depths" in fails(2, "census", "--n", "5", "--depths", "--exhaustive")
 
 
 def test_static(run):
@@ -103,18 +134,15 @@ def test_configuration_files(run):
     assert json.loads(run("census", "--config", "census.toml", "--json").stdout)["bends"] == [1, 2, 8, 7, 4]
 
 
-def test_stop_and_continue(start, process):
-    census = start("census", "--n", "26", "--job", "a census")
-    for _ in range(6000):
-        if Path("a census/finished.jsonl").exists() and Path("a census/finished.jsonl").stat().st_size:
-            break
-        time.sleep(0.01)
-    census.send_signal(signal.SIGTERM)
-    out, notes = census.communicate(timeout=60)
-    assert (census.returncode, out) == (143, ""), notes
-    command = shlex.split(notes.splitlines()[-1])
-    assert command[3:] == ["census", "--n", "26", "--job", "a census", "--resume"]
-    result = json.loads(process(*command[3:], "--json").stdout)
+def test_stop_and_continue(process):
+    arguments = ["census", "--n", "26", "--job", "a census", "--workers", "2"]
+    command = [sys.executable, "-m", "tests.census.ending", "5", str(int(signal.SIGTERM)), *arguments]
+    census = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+    assert (census.returncode, census.stdout) == (143, ""), census.stderr
+    assert 5 <= len(Journal.open(Path("a census")).entries()) <= 7
+    command = shlex.split(census.stderr.splitlines()[-1])
+    assert command[-8:] == [*arguments, "--resume"]
+    result = json.loads(process(*command[-8:], "--json").stdout)
     assert (result["stuck"], result["locked"]) == (39, 0)
 
 
@@ -127,3 +155,51 @@ def test_stopping_without_a_job_says_that_nothing_was_kept(run, monkeypatch):
 
     monkeypatch.setattr(Census, "run", stop)
     assert "nothing was kept" in run("census", "--n", "28", code=130).stderr
+
+
+@pytest.mark.parametrize("option", ["--resume", "--overwrite"])
+def test_going_on_takes_a_job(fails, option):
+    assert "--job" in fails(2, "census", "--n", "9", option)
+
+
+@pytest.mark.parametrize("place", [".", "./", "..", "/"])
+def test_the_current_directory_is_not_replaced(fails, place):
+    Path("empty").mkdir()
+    os.chdir("empty")
+    for option in ([], ["--overwrite"]):
+        assert place.rstrip("/") in fails(3, "census", "--n", "9", "--job", place, *option)
+    assert list(Path.cwd().iterdir()) == []
+
+
+def test_going_on_within_a_census(run):
+    run("census", "--n", "9", "--job", "kept")
+    os.chdir("kept")
+    assert json.loads(run("census", "--n", "9", "--job", ".", "--resume", "--json").stdout)["reachable"] == 1047
+
+
+def test_a_journal_of_another_census(run, fails):
+    for n in (22, 25):
+        run("census", "--n", str(n), "--job", f"census-{n}")
+    Path("census-25/finished.jsonl").write_bytes(Path("census-22/finished.jsonl").read_bytes())
+    message = fails(5, "census", "--n", "25", "--job", "census-25", "--resume")
+    assert "census-25/finished.jsonl was written for another census" in message
+    assert "--overwrite" in message
+    assert json.loads(run("census", "--n", "25", "--job", "census-25", "--overwrite", "--json").stdout)["stuck"] == 1
+
+
+def test_compiling_is_said(run, monkeypatch):
+    """Lines say so if the kernels are not ready soon, and nothing of the time that is left."""
+    from cli import census_progress
+    from pipeline.census import census
+
+    ready = threading.Event()
+
+    def said(self):
+        before(self)
+        ready.set()
+
+    before = census_progress.LineObserver.compiling
+    monkeypatch.setattr(census_progress, "COMPILING_SECONDS", 0.0)
+    monkeypatch.setattr(census_progress.LineObserver, "compiling", said)
+    monkeypatch.setitem(census.LOADERS, "stuck", lambda: ready.wait(60))
+    assert census_progress.COMPILING in run("census", "--n", "12").stderr

@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -104,3 +105,37 @@ def _wait_for_library(process: int) -> None:
             return
         time.sleep(0.005)
     raise AssertionError("numpy does not come")
+
+
+def test_a_batch_system_warns_before_it_ends_a_job():
+    asked = []
+    with stopping(on_terminal=False) as stop:
+        stop.tell(lambda: asked.append(True))
+        os.kill(os.getpid(), signal.SIGUSR1)
+    assert asked == [True]
+    assert stop.exit_code == 128 + signal.SIGUSR1
+
+
+def test_time_that_runs_out():
+    asked = threading.Event()
+    with stopping(on_terminal=False, seconds=0.01) as stop:
+        stop.tell(asked.set)
+        assert asked.wait(60)
+        assert stop.exit_code == 124
+        # Who asks after that gets at once what was asked for already.
+        again = threading.Event()
+        stop.tell(again.set)
+        assert again.is_set()
+
+
+def test_a_limit_of_time(run):
+    """A search that would take a day; the command line that goes on has the limit again."""
+    result = run("run", "--puzzle", "fifteen", "--max-time", "0.5s", "--job", "a job", code=124)
+    assert result.stdout == ""
+    assert "stopped, as --max-time says" in result.stderr
+    assert shlex.split(result.stderr.splitlines()[-1])[-5:] == ["--max-time", "0.5s", "--job", "a job", "--resume"]
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "soon", "1:2", "1:00:00:00", "400d", "1e3"])
+def test_what_is_no_time(fails, text):
+    assert "time" in fails(2, "run", "--max-time", text)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import re
+import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from math import inf
 from pathlib import Path
@@ -14,16 +18,21 @@ from pathlib import Path
 import pytest
 
 import cli.progress
+import cli.tables
 from cli.measuring import Meter
 from cli.progress import LineObserver, ProgressObserver, observer_for
+from pipeline.running.counters import Counters
 from pipeline.running.events import PassProgress
+from storage.jobs.job import Job
+from tests.cli.conftest import COMMAND
 
 COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
 
 
-def _on_terminal(*arguments: str, **environment: str) -> bytes:
+def _on_terminal(*arguments: str, columns: int = 120, **environment: str) -> bytes:
     """What a terminal gets to see."""
     inside, outside = pty.openpty()
+    fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     variables = {**os.environ, "TERM": "xterm-256color", **environment}
     search = subprocess.Popen([sys.executable, "-m", "cli", *arguments], stdout=outside, stderr=outside, env=variables)
     os.close(outside)
@@ -54,6 +63,56 @@ def test_no_colour():
     seen = _on_terminal("run", "--n", "8", NO_COLOR="1")
     assert not COLOUR.search(seen)
     assert b"388" in seen
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 100])
+def test_narrow_terminals(run, columns):
+    """Numbers and words stay whole: digests are shortened, and columns left out."""
+    run("run", "--n", "8", "-q")
+    seen = _on_terminal("inspect", "snake-8", columns=columns, NO_COLOR="1", COLUMNS="0").decode()
+    lines = seen[seen.index("depth ") :].splitlines()
+    assert max(len(line.rstrip()) for line in lines[:11]) <= columns
+    assert [line.split()[:2] for line in lines[2:11]] == [
+        [str(depth), str(states)] for depth, states in enumerate([1, 4, 24, 65, 115, 110, 57, 12, 0])
+    ]
+    assert "0xe220a839" in lines[2]
+    assert ("no room for" in seen) == (columns < 100)
+
+
+def test_a_table_that_cannot_be_drawn_becomes_blocks(monkeypatch, capsys):
+    monkeypatch.setattr(cli.tables, "is_fancy", lambda stream: True)
+    monkeypatch.setenv("COLUMNS", "30")
+    cli.tables.print_table(["name", "first", "second"], [["a", 10**20, 2 * 10**20], ["b", 1, 2]])
+    assert capsys.readouterr().out.splitlines() == [
+        "name    a",
+        "first   100000000000000000000",
+        "second  200000000000000000000",
+        "",
+        "name    b",
+        "first   1",
+        "second  2",
+    ]
+
+
+def test_a_terminal_that_goes_away(tmp_path):
+    """Hang-ups are ignored, as by nohup: the search goes on to its end without a display."""
+    inside, outside = pty.openpty()
+    command = [*COMMAND, "run", "--puzzle", "fifteen", "--n", "18", "--job", str(tmp_path / "job"), "--verbose"]
+    search = subprocess.Popen(
+        command,
+        stdin=outside,
+        stdout=outside,
+        stderr=outside,
+        env={**os.environ, "TERM": "xterm-256color"},
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    )
+    os.close(outside)
+    os.read(inside, 1)
+    os.close(inside)
+    # The table cannot be written any more, which is an error, but the job is done.
+    assert search.wait(120) == 1
+    assert Job.open(tmp_path / "job").depths() == list(range(19))
 
 
 @pytest.mark.parametrize("term", ["dumb", ""])
@@ -99,7 +158,7 @@ def test_lines_now_and_then(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(cli.progress.Job, "open", lambda path: type("Empty", (), {"manifests": lambda self: []})())
     observer = LineObserver(tmp_path, 1 << 30, report_from=inf)
     with observer:
-        observer.pass_started(PassProgress(7, "expand", 1000, 500, 2000, 300))
+        observer.pass_started(PassProgress(7, "expand", 1000, Counters(500, 2000, 300)))
         for _ in range(200):
             time.sleep(0.01)
             text = capsys.readouterr().err
@@ -121,12 +180,12 @@ def test_the_observer_suits_the_wishes(monkeypatch):
 def test_meter():
     meter = Meter()
     assert (meter.percent(), meter.seconds_left(), meter.rate()) == (0, None, 0)
-    progress = PassProgress(3, "expand", 100, 50)
+    progress = PassProgress(3, "expand", 100, Counters(50))
     meter.start(progress)
     time.sleep(0.01)
     # What a resumed pass has done already does not count for its speed.
     assert (meter.percent(), meter.seconds_left()) == (50, None)
-    progress.done, progress.generated = 75, 300
+    progress.counters = Counters(keys=75, generated=300)
     assert meter.seconds_left() > 0
     assert meter.rate() > 0
     meter.start(PassProgress(3, "merge", 0))

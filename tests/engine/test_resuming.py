@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pipeline import Search, Sliding, Snake
-from pipeline.level import maker
+from pipeline.level import passes
 from pipeline.level.expand import expand
 from pipeline.level.merge import merge
 from pipeline.running.events import Observer, PassProgress
@@ -47,8 +47,8 @@ class Tasks:
             self.merged.append((work.depth, partition))
             return merge(space, work, partition, *rest)
 
-        patch.setattr(maker, "expand", counted_expand)
-        patch.setattr(maker, "merge", counted_merge)
+        patch.setattr(passes, "expand", counted_expand)
+        patch.setattr(passes, "merge", counted_merge)
 
 
 @pytest.mark.parametrize("scheduler", ["sync", "threads"])

@@ -11,6 +11,7 @@ import pytest
 from pipeline import Search, Sliding, Snake
 from pipeline.level import merge as merge_pass
 from pipeline.spaces.contract import StateSpace
+from pipeline.spaces.permutations.space import Permutation
 from storage.jobs.job import Job
 from storage.keys.spill_file import DiskSpillWriter
 from storage.keys.spills import DiskSpills, MemorySpills
@@ -22,6 +23,7 @@ SPACES: dict[str, tuple[Callable[[], StateSpace], int | None]] = {
     "static snake": (lambda: Snake(n=9, collision="static"), None),
     "eight puzzle": (lambda: Sliding(rows=3, cols=3), 15),
     "3x4": (lambda: Sliding(rows=3, cols=4, blank=5), 11),
+    "pancakes": (lambda: Permutation(family="pancake", size=7), None),
 }
 
 
@@ -121,7 +123,7 @@ def test_memory_that_overflows(
 ) -> None:
     """The plan expects that the spills fit in memory, and they do not."""
     witness = Witness(monkeypatch)
-    monkeypatch.setattr("pipeline.level.maker.LevelMaker.spills", lambda _, work, __: MemorySpills(500, work.spills()))
+    monkeypatch.setattr("pipeline.level.maker.LevelMaker.spills", lambda _, work, *__: MemorySpills(500, work.spills()))
     run_small(name, tmp_path / "job", Sizes(), workers=2)
     assert summary(tmp_path / "job") == plain(name)
     assert witness.kept

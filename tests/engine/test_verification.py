@@ -12,6 +12,7 @@ import pytest
 from pipeline import Search, Sliding, Snake
 from pipeline.audit.verification import compare_with_reference, verify_expansion, verify_levels
 from pipeline.spaces.contract import Reference, StateSpace
+from pipeline.spaces.permutations.space import Permutation
 from storage.errors import CorruptJob, Mismatch
 from storage.jobs.job import Job
 from storage.jobs.restoring import restore_ledger
@@ -27,6 +28,8 @@ SPACES: dict[str, tuple[Callable[[], StateSpace], int | None]] = {
     "from another start": (lambda: Snake(start="2112011"), None),
     "eight puzzle": (lambda: Sliding(rows=3, cols=3), 10),
     "2x4": (lambda: Sliding(rows=2, cols=4, blank=2), None),
+    "pancakes": (lambda: Permutation(family="pancake", size=6), None),
+    "word": (lambda: Permutation(family="lrx", size=9, start="001122222"), None),
 }
 
 

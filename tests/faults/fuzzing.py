@@ -350,13 +350,13 @@ class Fuzzer:
         """Change lines of a journal, with checksums that are right."""
         lines = path.read_bytes().splitlines(keepends=True)
         place = random.randrange(len(lines))
-        text = lines[place].split(b" ", 1)[1].rstrip(b"\n")
+        _, tag, text = lines[place].rstrip(b"\n").split(b" ", 2)
         if random.random() < 0.3:
             text = mutate_text(random, text.decode())
         else:
             changed = mutate_document(random, json.loads(text))
             text = json.dumps(changed).encode("utf-8", errors="surrogatepass")
-        lines[place] = line_of(text)
+        lines[place] = line_of(text, tag)
         if random.random() < 0.2:
             random.shuffle(lines)
         path.write_bytes(b"".join(lines))

@@ -22,7 +22,7 @@ import portalocker
 import psutil
 import pytest
 
-import pipeline.level.maker
+import pipeline.level.passes
 import storage.locking.holder
 import storage.locking.lock
 from pipeline.running.executors import Stopped
@@ -109,7 +109,7 @@ def stand_still(place: str, depth: int) -> None:
             left.clear()
             os.kill(os.getpid(), signal.SIGSTOP)
 
-    replace, check, merge = os.replace, JobLock.check, pipeline.level.maker.merge
+    replace, check, merge = os.replace, JobLock.check, pipeline.level.passes.merge
 
     def stopping_replace(source: Any, target: Any) -> None:
         if str(target).endswith(f"levels/{depth:04d}"):
@@ -132,7 +132,7 @@ def stand_still(place: str, depth: int) -> None:
         JobLock.check = stopping_check  # type: ignore[method-assign]
     else:
         assert place == "in the merge"
-        assign("pipeline.level.maker", "merge", stopping_merge)
+        assign("pipeline.level.passes", "merge", stopping_merge)
 
 
 class Process:

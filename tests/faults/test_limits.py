@@ -267,3 +267,25 @@ def test_a_terminal_that_changes_its_size(tmp_path: Path) -> None:
     assert b"Traceback" not in seen
     assert b"\x1b[?25h" in seen
     assert Job.open(tmp_path / "job").depths() == list(range(23))
+
+
+def test_the_settings_of_a_library_from_outside(finished: Path, tmp_path: Path) -> None:
+    """What Blosc2 takes from the environment does not reach the stored keys: byte for byte the same chunks."""
+    variables = {
+        "BLOSC_COMPRESSOR": "lz4",
+        "BLOSC_CLEVEL": "9",
+        "BLOSC_SHUFFLE": "BITSHUFFLE",
+        "BLOSC_DELTA": "1",
+        "BLOSC_TYPESIZE": "8",
+        "BLOSC_SPLITMODE": "ALWAYS",
+        "BLOSC_BLOCKSIZE": "64",
+        "BLOSC_NTHREADS": "4",
+    }
+    result = run("run", "--n", "6", "--job", str(tmp_path / "job"), env={**os.environ, **variables})
+    assert result.returncode == 0, result.stderr
+
+    def chunks(job: Path) -> dict[Path, bytes]:
+        return {path.relative_to(job): path.read_bytes() for path in job.rglob("c/*")}
+
+    assert chunks(tmp_path / "job") == chunks(finished)
+    assert summary(tmp_path / "job") == summary(finished)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -20,11 +21,12 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from pipeline import Search, Sliding, Snake
 from pipeline.audit.damage import Damage, examine
 from pipeline.audit.repair import repair
-from pipeline.level import maker
+from pipeline.level import passes
 from pipeline.level.expand import expand
 from pipeline.level.merge import merge
 from pipeline.running.executors import Stopped
 from pipeline.spaces.contract import StateSpace
+from pipeline.spaces.permutations.space import Permutation
 from pipeline.table import Table
 from storage.errors import CorruptJob, JobError, OutOfBudget
 from storage.files import durable
@@ -34,7 +36,7 @@ from tests.engine.test_resuming import StopAt
 from tests.engine.tiny import Sizes, everything_small
 from tests.faults.damaging import KINDS, damage, files_of
 
-SPACES: list[StateSpace] = [Snake(n=8), Sliding(rows=2, cols=3), Sliding(rows=2, cols=2)]
+SPACES: list[StateSpace] = [Snake(n=8), Sliding(rows=2, cols=3), Sliding(rows=2, cols=2), Permutation(size=5)]
 _expected: list[Summary] = []
 
 
@@ -170,7 +172,7 @@ class JobDirectory(RuleBasedStateMachine):
             return result
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(maker, name, breaking)
+            patch.setattr(passes, name, breaking)
             with suppress(Killed):
                 if self.search(chosen, small):
                     self.reached(chosen["max_depth"])
@@ -190,8 +192,8 @@ class JobDirectory(RuleBasedStateMachine):
 
         chosen = {"scheduler": "sync", "keep": "all", "max_depth": None}
         with pytest.MonkeyPatch.context() as patch:
-            for module in ("durable", "job", "partition", "spill", "working"):
-                holder = __import__(f"storage.{module}", fromlist=[name])
+            for module in ("files.durable", "jobs.job", "keys.partition", "keys.spills", "jobs.working"):
+                holder = import_module(f"storage.{module}")
                 if hasattr(holder, name):
                     patch.setattr(holder, name, dying)
             with suppress(Killed):

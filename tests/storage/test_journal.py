@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from storage.errors import CorruptJob, JobError, JobLocked
 from storage.files.sealed import read_document, write_document
-from storage.journal import DESCRIPTION, ENTRIES, Journal
+from storage.journal import DESCRIPTION, ENTRIES, Journal, line_of, tag_of
 
 WHAT = {"census": "pruned", "n": 12}
 
@@ -121,7 +121,7 @@ def test_lost_entries_are_no_error(tmp_path: Path) -> None:
     assert journal.entries() == []
     with journal.lock(), journal.writer() as writer:
         writer.add({"task": 0})
-    assert json.loads((tmp_path / "journal" / ENTRIES).read_text().split(" ", 1)[1]) == {"task": 0}
+    assert json.loads((tmp_path / "journal" / ENTRIES).read_text().split(" ", 2)[2]) == {"task": 0}
 
 
 def another(kind: str, path: Path, outside: Path) -> None:
@@ -189,3 +189,52 @@ def test_a_journal_behind_a_link_is_not_deleted(tmp_path: Path) -> None:
     with pytest.raises(JobError, match="left alone"):
         Journal.remove(tmp_path / "link")
     assert (tmp_path / "journal" / DESCRIPTION).exists()
+
+
+OTHERS = [{**WHAT, "n": 13}, {**WHAT, "census": "exhaustive"}, {**WHAT, "collision": "static"}, {}]
+
+
+@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize("lines", ["all", "the last"])
+def test_lines_of_another_journal_are_damage(other: dict[str, Any], lines: str, tmp_path: Path) -> None:
+    entries = filled(tmp_path / "journal")
+    journal = Journal.create(tmp_path / "other", other, {})
+    with journal.lock(), journal.writer() as writer:
+        for entry in entries:
+            writer.add(entry)
+    path = tmp_path / "journal" / ENTRIES
+    theirs = (tmp_path / "other" / ENTRIES).read_bytes()
+    path.write_bytes(theirs if lines == "all" else path.read_bytes() + theirs.splitlines(keepends=True)[-1])
+    before = path.read_bytes()
+    journal = Journal.open(tmp_path / "journal")
+    with pytest.raises(CorruptJob, match="another census"):
+        journal.entries()
+    with journal.lock(), pytest.raises(CorruptJob, match="another census"), journal.writer():
+        pass
+    assert path.read_bytes() == before
+
+
+def test_lines_without_a_tag(tmp_path: Path) -> None:
+    """Those of version 1: damage in a journal of today, right in one of their own, which keeps to them."""
+    entries = filled(tmp_path / "journal")
+    path = tmp_path / "journal" / ENTRIES
+    path.write_bytes(b"".join(line_of(json.dumps(entry).encode(), b"") for entry in entries))
+    with pytest.raises(CorruptJob, match="another census"):
+        Journal.open(tmp_path / "journal").entries()
+    document = read_document(tmp_path / "journal" / DESCRIPTION, sealed=True)
+    document["attributes"]["journal_version"] = 1
+    write_document(tmp_path / "journal" / DESCRIPTION, document)
+    journal = Journal.open(tmp_path / "journal")
+    assert journal.entries() == entries
+    with journal.lock(), journal.writer() as writer:
+        writer.add({"task": 99})
+    assert journal.entries() == [*entries, {"task": 99}]
+    assert path.read_text().splitlines()[-1].endswith(' {"task":99}')
+    tagged = line_of(b"{}", tag_of(WHAT))
+    path.write_bytes(path.read_bytes() + tagged)
+    with pytest.raises(CorruptJob, match="another census"):
+        journal.entries()
+
+
+def test_the_order_of_a_description_does_not_matter() -> None:
+    assert tag_of({"n": 12, "census": "pruned"}) == tag_of(WHAT)

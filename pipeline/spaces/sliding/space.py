@@ -9,9 +9,10 @@ from importlib import resources
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from pipeline.spaces.contract import Detection, Expansion, KeyLayout, Keys, Reference, State, StateSpace
+from pipeline.spaces.contract import Detection, Expansion, KeyLayout, Keys, Places, Reference, State, StateSpace
 from pipeline.spaces.parameters import validated
 from pipeline.spaces.sliding import notation
 from storage.errors import InvalidInput
@@ -86,7 +87,7 @@ class Sliding(StateSpace):
     parameters: SlidingParameters
 
     def __init__(self, /, **parameters: Any) -> None:
-        from pipeline.spaces.sliding.ranking import rank_weights
+        from pipeline.spaces.sliding.ranking import BLANK_BITS, RANK_SHIFT, rank_weights, reciprocals
 
         self.parameters = validated(SlidingParameters, parameters)
         self._rows, self._cols, self._blank = self.parameters.rows, self.parameters.cols, self.parameters.blank
@@ -94,8 +95,9 @@ class Sliding(StateSpace):
         self._symmetric = self._rows == self._cols == 4 and self._blank // 4 == self._blank % 4
         self._weights = rank_weights(self._tiles)
         self._largest_rank = max(math.factorial(self._tiles) // 2, 1) - 1
-        self._inverse = np.zeros(self._weights.size)
-        np.divide(1.0, self._weights, out=self._inverse, where=self._weights > 0)
+        self._inverse = reciprocals(self._weights)
+        if not self._symmetric:
+            self.places = Places((self._largest_rank + 1) << BLANK_BITS, RANK_SHIFT, BLANK_BITS)
 
     def _root(self) -> State:
         cells = list(range(1, self._tiles + 1))
@@ -177,11 +179,40 @@ class Sliding(StateSpace):
     def neighbours(self, state: State) -> list[State]:
         return notation.neighbours(state, self._rows, self._cols)
 
+    def moves(self, state: State) -> list[tuple[str, State]]:
+        """Neighbours, each with the tile that moves and where it goes, such as ``7 left``."""
+        return [(notation.move_name(state, after, self._cols), after) for after in self.neighbours(state)]
+
+    def lower_bounds(self, keys: Keys) -> NDArray[np.uint8]:
+        from pipeline.spaces.sliding.distance import lower_bounds
+
+        return lower_bounds(keys, self._rows, self._cols, self._blank)
+
+    def symmetries(self, state: State) -> list[State]:
+        if self._rows != self._cols or self._blank // self._cols != self._blank % self._cols:
+            return [state]
+        mirrored = self._transposed(state)
+        return [state] if np.array_equal(mirrored, state) else [state, mirrored]
+
     def parse(self, text: str) -> State:
         return notation.parse(text, self._rows, self._cols)
 
     def format(self, state: State) -> str:
         return notation.format_board(state, self._cols)
+
+    def format_keys(self, keys: Keys) -> bytes:
+        from pipeline.spaces.sliding.expansion import parity_bits
+        from pipeline.spaces.sliding.lines import line_length, write_lines
+        from pipeline.spaces.sliding.ranking import BLANK_SHIFT, RANK_SHIFT
+
+        blanks = (keys >> np.uint64(BLANK_SHIFT)) & np.uint64(15)
+        wrong = np.flatnonzero((blanks > self._tiles) | (keys >> np.uint64(RANK_SHIFT) > self._largest_rank))
+        if wrong.size:
+            self.state_of(int(keys[wrong[0]]))
+        lines = np.empty((keys.size, line_length(self._tiles + 1)), dtype=np.uint8)
+        parities = np.uint64(parity_bits(self._rows, self._cols, self._blank))
+        write_lines(keys, self._rows, self._cols, self._blank, self._weights, self._inverse, parities, lines)
+        return lines.tobytes()
 
     def draw_text(self, state: State) -> str:
         from pipeline.spaces.sliding.drawing import draw_text

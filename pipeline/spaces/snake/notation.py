@@ -198,3 +198,9 @@ def neighbours(digits: State, swept: bool) -> list[State]:
                 neighbour[joint - 1] = turned
                 found.append(neighbour)
     return sorted(found, key=format_digits)
+
+
+def move_name(before: State, after: State) -> str:
+    """The joint that differs between two neighbouring snakes (counted from 1), and the way the tail swings."""
+    joint = int(np.flatnonzero(before != after)[0])
+    return f"joint {joint + 1} {'left' if after[joint] > before[joint] else 'right'}"

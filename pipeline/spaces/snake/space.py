@@ -135,11 +135,25 @@ class Snake(StateSpace):
     def neighbours(self, state: State) -> list[State]:
         return notation.neighbours(state, swept=self.parameters.collision == "swept")
 
+    def moves(self, state: State) -> list[tuple[str, State]]:
+        """Neighbours, each with the joint that turns and how, such as ``joint 3 left``."""
+        return [(notation.move_name(state, after), after) for after in self.neighbours(state)]
+
     def parse(self, text: str) -> State:
         return notation.parse(text)
 
     def format(self, state: State) -> str:
         return notation.format_digits(state)
+
+    def format_keys(self, keys: Keys) -> bytes:
+        from pipeline.spaces.snake.lines import write_lines
+
+        wrong = np.flatnonzero(keys >> np.uint64(self._width) >> np.uint64(self.joints))
+        if wrong.size:
+            self.state_of(int(keys[wrong[0]]))
+        lines = np.empty((keys.size, self.joints + 1), dtype=np.uint8)
+        write_lines(keys, self.joints, self._width, lines)
+        return lines.tobytes()
 
     def draw_text(self, state: State) -> str:
         from pipeline.spaces.snake.drawing import draw_text

@@ -11,14 +11,15 @@ lies on the edge and on the arc is decided by signs of ``p + q * sqrt(m)`` with 
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from storage.compiler.kernel import kernel
 
 ANTICLOCKWISE_BLOCKED = 1
 CLOCKWISE_BLOCKED = 2
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def sign_with_root(p, q, m):
     """Sign of ``p + q * sqrt(m)`` for integers p, q and m >= 0."""
     sign_p = np.sign(p)
@@ -28,7 +29,7 @@ def sign_with_root(p, q, m):
     return sign_p * np.sign(p * p - q * q * m)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def blocked_turns(edge_x, edge_y, vertical, x, y):
     """Which quarter turns about the origin take the point (x, y) onto an edge.
 
@@ -76,7 +77,7 @@ def blocked_turns(edge_x, edge_y, vertical, x, y):
     return blocked
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def blocked_joint(xs, ys, joint):
     """Which swings about vertex ``joint`` are blocked, edge by edge and point by point.
 
@@ -102,7 +103,7 @@ def blocked_joint(xs, ys, joint):
     return blocked
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def overlapping_joint(xs, ys, joint):
     """Which quarter turns about vertex ``joint`` end with two vertices in one place; the way there is ignored."""
     blocked = 0
@@ -139,7 +140,7 @@ def point_numbers(radius: int) -> np.ndarray:
     return numbers.reshape(steps.shape)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def blocking_table(numbers, swept):
     """For every unit edge near the pivot, the moving points that it blocks.
 

@@ -1,0 +1,1 @@
+"""Puzzles made of permutations: Cayley graphs, and orbits of words (Schreier graphs)."""
