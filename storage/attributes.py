@@ -29,6 +29,8 @@ class SpaceAttributes(BaseModel):
     key_version: int
     field_bits: int = Field(ge=0, le=MOST_FIELD_BITS)
     mask_bits: int = Field(ge=0, le=MOST_FIELD_BITS)
+    # Digest of the source of a puzzle that is no part of the program.
+    source: str | None = Field(default=None, max_length=100)
 
 
 class Provenance(BaseModel):

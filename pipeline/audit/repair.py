@@ -9,6 +9,7 @@ from typing import Any
 
 from pipeline.audit.damage import Damage, examine, examine_level, levels_expected, whole_ledger
 from pipeline.level.check import check_partition
+from pipeline.level.earlier import EarlierLevels, levels_read
 from pipeline.level.kernels import load_kernels
 from pipeline.level.maker import LevelMaker, Selection
 from pipeline.running.events import Observer
@@ -72,7 +73,7 @@ def repair(
     JobError, JobLocked, OutOfBudget
     """
     load_kernels(space)
-    budget = budget_for(memory, available_workers(), earlier_levels=1 if space.bipartite else 2)
+    budget = budget_for(memory, available_workers(), earlier_levels=levels_read(space))
     with ThreadExecutor(budget.workers) as executor, job.lock(tell), writing(job.path):
         # The program makes none; what they stand for counts as missing.
         remove_links(job.path / LEVELS)
@@ -201,7 +202,7 @@ class _Repairer:
 
     def _made_again(self, work: WorkingLevel) -> Manifest:
         frontier = self._before(work.depth)
-        earlier = partial(self._job.earlier_levels, work.depth, self._space.bipartite)
+        earlier = partial(EarlierLevels(self._space, self._job).of, work.depth)
         return self._maker.make(work, frontier, earlier, frontier.manifest.exhaustive)
 
     def _compare(self, depth: int, manifest: Manifest, summary: dict[str, Any]) -> None:
@@ -270,7 +271,7 @@ class _Repairer:
         splitters = [
             firsts[min(number for number in firsts if number >= wanted)] for wanted in range(1, max(firsts) + 1)
         ]
-        earlier = partial(self._job.earlier_levels, work.depth, self._space.bipartite)
+        earlier = partial(EarlierLevels(self._space, self._job).of, work.depth)
         selection = Selection(tuple(splitters), int(record.name))
         self._maker.make(work, frontier, earlier, manifest.exhaustive, selection)
 

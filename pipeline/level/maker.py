@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.level.disk import Room
+from pipeline.level.earlier import JoinedLevels
 from pipeline.level.merge import partition_name
 from pipeline.level.passes import Passes
 from pipeline.level.places import PlaceTables, aligned, table_words
@@ -24,6 +25,7 @@ from pipeline.running.events import Observer
 from pipeline.running.executors import Executor
 from pipeline.running.memory import Budget, release_free_memory
 from pipeline.spaces.contract import Detection, Keys, StateSpace
+from pipeline.spaces.guards import roots_of
 from storage.errors import CorruptJob, CorruptSpill
 from storage.files.durable import bytes_below, make_directories
 from storage.jobs.level import Level
@@ -83,7 +85,7 @@ class LevelMaker:
 
     def make_roots(self, work: WorkingLevel) -> Manifest:
         """Make level 0."""
-        roots = self._space.roots()
+        roots = roots_of(self._space)
         make_directories(work.partitions)
         writer = work.writer(partition_name(0), roots.size)
         writer.append(roots, self._space.count_states(roots))
@@ -93,7 +95,7 @@ class LevelMaker:
         self,
         work: WorkingLevel,
         frontier: Level,
-        earlier: Callable[[], Sequence[Level]],
+        earlier: Callable[[], Sequence[Level | JoinedLevels]],
         exhaustive: bool,
         selection: Selection | None = None,
     ) -> Manifest:
@@ -137,7 +139,7 @@ class LevelMaker:
         self,
         work: WorkingLevel,
         frontier: Level,
-        earlier: Callable[[], Sequence[Level]],
+        earlier: Callable[[], Sequence[Level | JoinedLevels]],
         exhaustive: bool,
         selection: Selection | None,
     ) -> Manifest:

@@ -17,6 +17,7 @@ from pipeline.level.places import aligned
 from pipeline.level.sort import sort_keys
 from pipeline.running.memory import Budget
 from pipeline.spaces.contract import Keys, StateSpace
+from pipeline.spaces.guards import expand_safely
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
 from storage.keys.partition import CHUNK_KEYS
@@ -153,7 +154,7 @@ def make_plan(space: StateSpace, frontier: Level, budget: Budget, exhaustive: bo
     """
     tasks = _tasks(frontier, budget)
     keys = frontier.manifest.keys
-    if is_small(keys, space.max_neighbours):
+    if is_small(keys, max(space.max_neighbours, 1)):
         return LevelPlan(tasks, (), exhaustive, keys * space.max_neighbours)
     neighbours, sampled = _sample(space, frontier, exhaustive)
     expected = expected_spill(neighbours.size / sampled * keys, repetition)
@@ -219,5 +220,5 @@ def _sample(space: StateSpace, frontier: Level, exhaustive: bool) -> tuple[Keys,
         keys.extend(frontier.sample(partition))
     step = -(-len(keys) // SAMPLED_KEYS)
     sampled = np.array(keys[::step], dtype=np.uint64)
-    out = np.empty((sampled.size + 1) * space.max_neighbours, dtype=np.uint64)
-    return out[: space.expand(sampled, out, exhaustive).written], sampled.size
+    out = np.empty((sampled.size + 1) * max(space.max_neighbours, 1), dtype=np.uint64)
+    return out[: expand_safely(space, sampled, out, exhaustive).written], sampled.size

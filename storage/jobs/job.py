@@ -279,11 +279,6 @@ class Job(LockedDirectory):
                 path / "zarr.json",
             ) from error
 
-    def earlier_levels(self, depth: int, bipartite: bool) -> list[Level]:
-        """Committed levels that neighbours of level ``depth - 1`` can belong to."""
-        steps = (2,) if bipartite else (1, 2)
-        return [self.level(depth - step) for step in steps if depth >= step]
-
     def manifests(self) -> list[Manifest]:
         """Manifests of all committed levels."""
         return [self.level(depth).manifest for depth in self.depths()]
