@@ -61,6 +61,9 @@ class SpaceFrom(StateSpace):
     Parameters = NoParameters
     is_checked = False
 
+    # Some neighbours are left out on purpose: there is nothing to compare them with.
+    is_checked = False
+
     def __init__(self, space: StateSpace, state: State) -> None:
         self._space = space
         self._root = space.key_of(state)
@@ -72,8 +75,6 @@ class SpaceFrom(StateSpace):
         self.bipartite = space.bipartite
         self.undirected = space.undirected
         self.max_neighbours = space.max_neighbours
-        # Some neighbours are left out on purpose: there is nothing to compare them with.
-        self.is_checked = False
         self.most: int | None = None
         self.left_out = False
 
