@@ -17,6 +17,7 @@ from pipeline.running.provenance import provenance
 from pipeline.running.settings import Settings
 from pipeline.running.stoppable import StoppableRun
 from pipeline.spaces.contract import StateSpace
+from pipeline.spaces.guards import check_space, checked_roots
 from pipeline.spaces.registry import short_name
 from pipeline.table import Table
 from storage.errors import InvalidInput, JobError, PipelineError
@@ -57,6 +58,7 @@ class Search(StoppableRun):
         **options: Any,
     ) -> None:
         super().__init__()
+        check_space(space)
         self.space = space
         self.path = Path(job) if job is not None else DEFAULT_JOBS_DIRECTORY / short_name(space)
         self.settings = Settings.of(settings, options)
@@ -100,6 +102,7 @@ class Search(StoppableRun):
                 self._check_same(Job.open(job.path))
                 work_in(job, settings.work_dir, self.observer.message)
                 sweep(job, self.observer.message)
+                executor.share(job.path, job.work)
                 try:
                     LevelLoop(self.space, settings, job, executor, budget, self.observer).run()
                 except (Stopped, PipelineError, OSError):
@@ -112,12 +115,15 @@ class Search(StoppableRun):
     def _refuse_early(self, resume: bool, overwrite: bool, command: str | None) -> None:
         """Look at what can go wrong before the kernels are compiled and before anything is written."""
         if resume and overwrite:
-            raise InvalidInput("a job is either resumed or overwritten", "give one of them")
-        if resume and overwrite:
             raise InvalidInput("resume and overwrite exclude each other", "ask for one of them")
+        if self.settings.keep == "frontier" and not self.space.undirected:
+            raise InvalidInput(
+                f"the moves of {self.space.name} cannot be undone, and then every level is needed to the end",
+                "search with --keep all (from Python keep='all')",
+            )
         if overwrite or not Job.exists(self.path):
             attributes = {"space": self._description(), "provenance": provenance(command)}
-            refuse_new_job(self.path, attributes, self.space.roots().size, self.settings.max_disk)
+            refuse_new_job(self.path, attributes, checked_roots(self.space).size, self.settings.max_disk)
         if Job.exists(self.path):
             if resume:
                 self._check_same(Job.open(self.path))

@@ -103,3 +103,13 @@ class ClusterError(PipelineError):
     """The cluster was lost, or its workers are not the same program."""
 
     exit_code = 8
+
+
+class PuzzleError(PipelineError):
+    """A puzzle fails, or does what no state space may do."""
+
+    exit_code = 9
+
+
+class FalseClaim(PuzzleError):
+    """What a puzzle says of its graph is not true."""

@@ -59,7 +59,7 @@ def command(
         # Before the long part.
         depth = depth if depth is not None else _default_depth(opened)
         if depth is not None:
-            _check_can_expand(opened, depth)
+            _check_can_expand(opened, space, depth)
     try:
         for line in _check(opened, space, deep, depth, repair, memory, work_dir, document):
             if not json:
@@ -162,7 +162,7 @@ def _default_depth(job: Job) -> int | None:
     return last or (1 if len(manifests) > 1 else None)
 
 
-def _check_can_expand(job: Job, depth: int) -> None:
+def _check_can_expand(job: Job, space: StateSpace, depth: int) -> None:
     """Refuse a level whose predecessors are not on disk.
 
     Raises
@@ -172,7 +172,9 @@ def _check_can_expand(job: Job, depth: int) -> None:
     manifests = job.manifests()
     if depth >= len(manifests):
         raise InvalidInput(f"{job.path} has no level of depth {depth}", f"it has the depths 0 to {len(manifests) - 1}")
-    needed = {depth - 1, depth - 2} if depth > 1 else {0}
+    from pipeline.level.earlier import earlier_depths
+
+    needed = {depth - 1, *earlier_depths(space, depth, whole=True)}
     gone = sorted(earlier for earlier in needed if not manifests[earlier].arrays_kept)
     if gone:
         raise JobError(

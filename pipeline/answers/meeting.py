@@ -67,6 +67,8 @@ class SpaceFrom(StateSpace):
         self.detection = Detection.LEVELS if space.detection is Detection.ONE_SIDED else space.detection
         self.bipartite = space.bipartite
         self.max_neighbours = space.max_neighbours
+        self.undirected = space.undirected
+        self.leaves_out = True
         self.most: int | None = None
         self.left_out = False
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from pipeline.audit.damage import Damage, examine, examine_level, levels_expected
+from pipeline.audit.damage import Damage, examine, examine_level, levels_expected, whole_ledger
 from pipeline.level.check import check_partition
+from pipeline.level.earlier import earlier_levels
 from pipeline.level.kernels import load_kernels
 from pipeline.level.maker import LevelMaker, Selection
 from pipeline.running.events import Observer
@@ -99,7 +100,11 @@ class _Repairer:
             if any(found.what == "manifest" for found in here):
                 yield self._attempt(f"level {depth}", self._repair_manifest, depth)
                 # What the manifest hid shows only now.
-                here = [found for found in examine_level(self._space, self._job, depth) if found.what == "partition"]
+                here = [
+                    found
+                    for found in examine_level(self._space, self._job, depth, whole_ledger(self._job))
+                    if found.what == "partition"
+                ]
             names = {found.partition: None for found in here if found.what == "partition"}
             for name in names:
                 if name is not None:
@@ -153,10 +158,7 @@ class _Repairer:
 
     def _summary(self, depth: int) -> dict[str, Any] | None:
         """What the ledger says of a level."""
-        try:
-            ledger = self._job.ledger()
-        except CorruptJob:
-            return None
+        ledger = whole_ledger(self._job)
         return None if ledger is None or depth >= len(ledger.committed) else ledger.committed[depth]
 
     def _has_arrays(self, depth: int) -> bool:
@@ -200,7 +202,7 @@ class _Repairer:
 
     def _made_again(self, work: WorkingLevel) -> Manifest:
         frontier = self._before(work.depth)
-        earlier = partial(self._job.earlier_levels, work.depth, self._space.bipartite)
+        earlier = partial(earlier_levels, self._space, self._job, work.depth)
         return self._maker.make(work, frontier, earlier, frontier.manifest.exhaustive)
 
     def _compare(self, depth: int, manifest: Manifest, summary: dict[str, Any]) -> None:
@@ -269,7 +271,7 @@ class _Repairer:
         splitters = [
             firsts[min(number for number in firsts if number >= wanted)] for wanted in range(1, max(firsts) + 1)
         ]
-        earlier = partial(self._job.earlier_levels, work.depth, self._space.bipartite)
+        earlier = partial(earlier_levels, self._space, self._job, work.depth)
         selection = Selection(tuple(splitters), int(record.name))
         self._maker.make(work, frontier, earlier, manifest.exhaustive, selection)
 

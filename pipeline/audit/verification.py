@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from pipeline.audit.damage import Damage, LevelCheck, examine
 from pipeline.level.disk import Room
+from pipeline.level.earlier import earlier_levels
 from pipeline.level.kernels import load_kernels
 from pipeline.level.maker import LevelMaker
 from pipeline.running.events import Observer
@@ -16,29 +15,10 @@ from pipeline.running.memory import available_workers, budget_for
 from pipeline.spaces.contract import StateSpace
 from storage.errors import CorruptJob, Mismatch
 from storage.files.refusals import writing
-from storage.jobs.job import REMEDY, Job
+from storage.jobs.job import Job
 from storage.jobs.scratch import private_scratch
 from storage.jobs.working import WorkingLevel
 from storage.keys.gaps import release_scratch
-
-
-def verify_levels(space: StateSpace, job: Job) -> Iterator[LevelCheck]:
-    """Read all levels of a job.
-
-    Yields
-    ------
-    LevelCheck
-        For each level; ``read`` is False if its arrays were deleted by ``--keep frontier``.
-
-    Raises
-    ------
-    CorruptJob
-        At the first difference, with its place.
-    """
-    for found in examine(space, job):
-        if isinstance(found, Damage):
-            raise CorruptJob(found.message, REMEDY, found.path)
-        yield found
 
 
 def compare_with_reference(space: StateSpace, job: Job) -> str | None:
@@ -106,12 +86,12 @@ def verify_expansion(
     frontier = job.level(depth - 1)
     expected = job.level(depth).manifest
     release_scratch()
-    budget = budget_for(memory, available_workers(), earlier_levels=1 if space.bipartite else 2)
+    budget = budget_for(memory, available_workers(), earlier_levels=2)
     with private_scratch(job, work_dir) as directory, ThreadExecutor(budget.workers) as executor:
         room = Room(job, None, False, Observer(), directory)
         work = WorkingLevel(directory / "level", depth, space.layout.field_bits)
         maker = LevelMaker(space, executor, budget, Observer(), room)
-        earlier = partial(job.earlier_levels, depth, space.bipartite)
+        earlier = partial(earlier_levels, space, job, depth, whole=True)
         with room.watching(work), writing(directory):
             again = maker.make(work, frontier, earlier, exhaustive=True)
     for name in ("keys", "states", "digest"):

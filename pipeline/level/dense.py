@@ -12,6 +12,7 @@ from pipeline.level.places import PlaceTables
 from pipeline.level.workspace import workspace
 from pipeline.running.counters import Counters
 from pipeline.spaces.contract import StateSpace
+from pipeline.spaces.guards import expand_checked
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
 from storage.keys.digest import digest_of
@@ -45,7 +46,7 @@ def mark(
         for block in frontier.read(frontier.manifest.partitions[task.partition], task.start, task.stop):
             position = 0
             while position < block.size:
-                step = space.expand(block[position:], buffer, exhaustive)
+                step = expand_checked(space, block[position:], buffer, exhaustive)
                 tables.mark(table, buffer[: step.written])
                 counters = Counters(
                     step.consumed,
@@ -100,9 +101,10 @@ def collect(
     buffer = np.empty(TAKEN_KEYS, dtype=np.uint64)
     writer: PartitionWriter | None = None
     try:
-        most = tables.join(first, end)
+        # It decides how the array is cut, and may be exceeded.
+        most = max(1, tables.count(first, end))
         low, high = tables.keys_of(first, end)
-        for level in earlier if most else ():
+        for level in earlier:
             for block in level.read_range(low, high):
                 tables.clear(block)
                 # Not to be held while the next chunk is decoded.

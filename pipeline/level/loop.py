@@ -6,6 +6,7 @@ from functools import partial
 
 from pipeline.level.check import check_manifest
 from pipeline.level.disk import Room
+from pipeline.level.earlier import earlier_levels
 from pipeline.level.maker import LevelMaker
 from pipeline.running.events import Observer
 from pipeline.running.executors import Executor
@@ -48,7 +49,9 @@ class LevelLoop:
         self._executor = executor
         self._room = Room(job, settings.max_disk, settings.force, observer)
         self._maker = LevelMaker(space, executor, budget, observer, self._room)
-        self._states = 0
+        self._reference = space.reference()
+        # What is committed is looked through once; from then on this process alone adds to it.
+        self._levels = self._states = self._dropped = 0
 
     def run(self) -> None:
         """Go on until the space is exhausted or the depth bound is reached.
@@ -64,7 +67,7 @@ class LevelLoop:
         """
         try:
             manifests = self._job.manifests()
-            self._states = sum(manifest.states for manifest in manifests)
+            self._levels, self._states = len(manifests), sum(manifest.states for manifest in manifests)
             if not manifests:
                 self._commit_roots()
             while self._make_next():
@@ -74,7 +77,7 @@ class LevelLoop:
 
     def _make_next(self) -> bool:
         """Make and commit the next level, unless there is nothing left to do."""
-        depth = len(self._job.depths())
+        depth = self._levels
         frontier = self._job.level(depth - 1)
         if self._settings.keep == "frontier":
             self._drop_levels(depth - 1)
@@ -90,7 +93,7 @@ class LevelLoop:
         self._executor.check()
         work = self._job.working_level(depth)
         with self._room.watching(work):
-            earlier = partial(self._job.earlier_levels, depth, self._space.bipartite)
+            earlier = partial(earlier_levels, self._space, self._job, depth)
             self._commit(work, self._maker.make(work, frontier, earlier, frontier.manifest.exhaustive))
         return True
 
@@ -102,11 +105,12 @@ class LevelLoop:
         self._states += manifest.states
         self._refuse_surplus(manifest.depth)
         self._job.commit(work, manifest)
+        self._levels += 1
         self._observer.level_committed(manifest)
 
     def _refuse_surplus(self, depth: int) -> None:
         """Stop at what cannot be, whatever went wrong."""
-        reference = self._space.reference()
+        reference = self._reference
         if reference is not None and reference.size is not None and self._states > reference.size:
             raise Mismatch(
                 f"{self._job.path} has {self._states} states up to depth {depth}; {reference.source} says "
@@ -117,5 +121,6 @@ class LevelLoop:
     def _drop_levels(self, newest: int) -> None:
         """Delete arrays that no later level needs."""
         needed = 0 if self._space.detection is Detection.MASKS else 1
-        for depth in range(newest - needed):
+        for depth in range(self._dropped, newest - needed):
             self._job.drop_arrays(depth)
+            self._dropped = depth + 1

@@ -17,6 +17,7 @@ from pipeline.level.places import aligned
 from pipeline.level.sort import sort_keys
 from pipeline.running.memory import Budget
 from pipeline.spaces.contract import Keys, StateSpace
+from pipeline.spaces.guards import expand_checked
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
 from storage.keys.partition import CHUNK_KEYS
@@ -212,12 +213,17 @@ def _tasks(frontier: Level, budget: Budget) -> tuple[ExpandTask, ...]:
     return tuple(tasks)
 
 
-def _sample(space: StateSpace, frontier: Level, exhaustive: bool) -> tuple[Keys, int]:
-    """Neighbours of keys spread over the frontier, and how many keys that are."""
+def sample_keys(frontier: Level, most: int) -> Keys:
+    """Keys spread over a level, ascending."""
     keys: list[int] = []
     for partition in frontier.manifest.partitions:
         keys.extend(frontier.sample(partition))
-    step = -(-len(keys) // SAMPLED_KEYS)
-    sampled = np.array(keys[::step], dtype=np.uint64)
+    step = -(-len(keys) // most) or 1
+    return np.array(keys[::step], dtype=np.uint64)
+
+
+def _sample(space: StateSpace, frontier: Level, exhaustive: bool) -> tuple[Keys, int]:
+    """Neighbours of keys spread over the frontier, and how many keys that are."""
+    sampled = sample_keys(frontier, SAMPLED_KEYS)
     out = np.empty((sampled.size + 1) * space.max_neighbours, dtype=np.uint64)
-    return out[: space.expand(sampled, out, exhaustive).written], sampled.size
+    return out[: expand_checked(space, sampled, out, exhaustive).written], sampled.size

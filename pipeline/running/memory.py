@@ -68,17 +68,25 @@ class Budget:
     coded_bytes: float = CODED_BYTES
     tuning: Tuning = DEFAULT
 
-    def for_keys_of(self, coded_bytes: float) -> Budget:
-        """The budget for keys that take so many bytes in a file; less for buffers, or fewer workers, if that is more.
+    def adapted(self, coded_bytes: float, earlier_levels: int) -> Budget:
+        """The budget for a level; less for buffers, or fewer workers, if the level takes more than was counted with.
+
+        Parameters
+        ----------
+        coded_bytes : float
+            Bytes of a key in a file.
+        earlier_levels : int
+            Levels of at least a chunk that the merge reads.
 
         Raises
         ------
         OutOfBudget
         """
-        if coded_bytes <= self.coded_bytes:
+        if coded_bytes <= self.coded_bytes and earlier_levels <= self.earlier_levels:
             return self
-        coded_bytes = min(coded_bytes, MOST_CODED_BYTES)
-        return divide(self.total, self.base, self.workers, self.tuning, self.earlier_levels, coded_bytes)
+        coded_bytes = max(self.coded_bytes, min(coded_bytes, MOST_CODED_BYTES))
+        earlier_levels = max(self.earlier_levels, earlier_levels)
+        return divide(self.total, self.base, self.workers, self.tuning, earlier_levels, coded_bytes)
 
     def fits(self, spilled_keys: int) -> bool:
         """Whether the spills of a level can stay in memory."""
@@ -231,13 +239,42 @@ def check_memory(memory: int | None, needed: int) -> None:
     ------
     OutOfBudget
     """
-    total = available_memory() // 2 if memory is None else memory
+    total = _allowed(memory)
     expected = resident_bytes() + READER_RESERVE + needed
     if expected > total:
         raise OutOfBudget(
             f"a memory budget of {size(total)} is too small: this takes about {size(expected)}",
             f"give at least --memory {-(-expected // MIB)}MiB",
         )
+
+
+def _allowed(memory: int | None) -> int:
+    """A budget in bytes; half of what the machine allows unless given."""
+    return available_memory() // 2 if memory is None else memory
+
+
+def memory_left(memory: int | None) -> int:
+    """Bytes of a budget (half of what the machine allows unless given) that tasks may take now."""
+    release_free_memory()
+    return max(0, _allowed(memory) - resident_bytes() - RESERVE_BYTES)
+
+
+def workers_within(memory: int | None, workers: int, needed: int) -> int:
+    """How many of some workers fit a budget if each takes so many bytes.
+
+    Raises
+    ------
+    OutOfBudget
+        If not even one fits.
+    """
+    left = memory_left(memory)
+    if left < needed:
+        least = resident_bytes() + RESERVE_BYTES + needed
+        raise OutOfBudget(
+            f"a memory budget of {size(_allowed(memory))} is too small",
+            f"give at least --memory {-(-least // MIB)}MiB",
+        )
+    return min(workers, left // needed)
 
 
 def budget_for(

@@ -135,6 +135,8 @@ class StateSpace(ABC):
         Most neighbours :meth:`expand` writes for one key.
     undirected : bool
         Whether every move can be undone.
+    leaves_out : bool
+        Whether expand leaves out neighbours on purpose, so that there is nothing to compare them with.
     """
 
     name: ClassVar[str]
@@ -146,6 +148,7 @@ class StateSpace(ABC):
     max_neighbours: int
     places: Places | None = None
     undirected: bool = True
+    leaves_out: bool = False
 
     @abstractmethod
     def roots(self) -> Keys:
@@ -209,6 +212,10 @@ class StateSpace(ABC):
     def symmetries(self, state: State) -> list[State]:
         """States that are as far from the roots as a state because they look alike, itself among them."""
         return [state]
+
+    def as_state(self, given: State | str) -> State:
+        """A state that was given as such, or as text."""
+        return self.parse(given) if isinstance(given, str) else given
 
     @abstractmethod
     def parse(self, text: str) -> State:

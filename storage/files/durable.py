@@ -95,14 +95,21 @@ def _copy_beside(source: Path, final: Path) -> Path:
     """Copy a file or a directory to a temporary name of its final one; returns that."""
     copy = temporary_name(final)
     try:
-        if source.is_dir():
-            shutil.copytree(source, copy, symlinks=True)
-        else:
-            shutil.copyfile(source, copy)
+        _copy(source, copy)
     except BaseException:
         delete(copy)
         raise
     return copy
+
+
+def _copy(source: Path, target: Path) -> None:
+    # Not by copytree, whose error does not say what the first thing was that went wrong.
+    if not source.is_dir():
+        shutil.copyfile(source, target)
+        return
+    target.mkdir()
+    for entry in source.iterdir():
+        _copy(entry, target / entry.name)
 
 
 def temporary_name(path: Path) -> Path:

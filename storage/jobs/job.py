@@ -57,6 +57,7 @@ class Job(LockedDirectory):
         super().__init__(path)
         self.attributes = attributes
         self.work = path / WORK
+        self._ledger: Ledger | None = None
 
     @property
     def sealed(self) -> bool:
@@ -79,7 +80,7 @@ class Job(LockedDirectory):
             for directory in (new / LEVELS, new / WORK):
                 directory.mkdir()
             write_document(new / "zarr.json", group_document(attributes))
-            Ledger(attributes).write(new / LEVELS)
+            Ledger(new / LEVELS, attributes).write([])
             write_document(new / WORK / "zarr.json", group_document({}))
         return cls(path, attributes)
 
@@ -158,6 +159,15 @@ class Job(LockedDirectory):
                 raise JobError(f"{path} is not a job directory and is left alone", "choose another place with --job")
         cls(path, {})._remove()
 
+    def forget_ledger(self) -> None:
+        """Read the ledger anew when it is asked for next."""
+        if self._ledger is not None:
+            self._ledger.close()
+            self._ledger = None
+
+    def _unlocked(self) -> None:
+        self.forget_ledger()
+
     def _make_room_for_holder(self) -> None:
         self._refuse_links(self.path)
         (self.path / WORK).mkdir(exist_ok=True)
@@ -172,10 +182,15 @@ class Job(LockedDirectory):
         """
         if not self.sealed:
             return None
+        if self._ledger is not None:
+            return self._ledger
         try:
             ledger = Ledger.read(self.path / LEVELS)
             if ledger.job != self.attributes:
                 raise ValueError("it is of another job")
+            if self._lock is not None:
+                # Nobody else writes it as long as the lock is ours.
+                self._ledger = ledger
             return ledger
         except DAMAGED as error:
             raise CorruptJob(
@@ -194,9 +209,7 @@ class Job(LockedDirectory):
         ledger = self.ledger()
         last = max(found, default=-1)
         if ledger is not None:
-            # The ledger may be one level behind. What lies beyond is no level of the job, whatever its name.
-            entered = len(ledger.committed)
-            last = entered if entered in found and not self.is_copy(entered) else entered - 1
+            last = self.levels_after(len(ledger.committed), found) - 1
         for depth in range(last + 1):
             if depth not in found:
                 raise CorruptJob(f"level {depth} of the job {self.path} is missing", REMEDY)
@@ -209,6 +222,15 @@ class Job(LockedDirectory):
             for entry in (self.path / LEVELS).iterdir()
             if LEVEL_NAME.fullmatch(entry.name) and (entry / "zarr.json").exists()
         )
+
+    def levels_after(self, entered: int, found: set[int]) -> int:
+        """How many levels there are, if so many are entered in the ledger; it may be behind after a crash.
+
+        What does not follow one after the other is no level of the job, whatever its name.
+        """
+        while entered in found and not self.is_copy(entered):
+            entered += 1
+        return entered
 
     def is_copy(self, depth: int) -> bool:
         """Whether in the place of a level there is a whole manifest of another one."""
@@ -242,11 +264,6 @@ class Job(LockedDirectory):
                 REMEDY,
                 path / "zarr.json",
             ) from error
-
-    def earlier_levels(self, depth: int, bipartite: bool) -> list[Level]:
-        """Committed levels that neighbours of level ``depth - 1`` can belong to."""
-        steps = (2,) if bipartite else (1, 2)
-        return [self.level(depth - step) for step in steps if depth >= step]
 
     def manifests(self) -> list[Manifest]:
         """Manifests of all committed levels."""
@@ -287,15 +304,9 @@ class Job(LockedDirectory):
     def enter(self, manifests: Iterable[Manifest]) -> None:
         """Enter levels into the ledger that it does not have."""
         ledger = self.ledger()
-        if ledger is None:
-            return
-        longer = ledger
-        for manifest in manifests:
-            if manifest.depth == len(longer.committed):
-                longer = longer.entered(manifest)
-        if longer is not ledger:
-            self.check_lock()
-            longer.write(self.path / LEVELS)
+        if ledger is not None:
+            for manifest in manifests:
+                ledger.enter(manifest, self.check_lock)
 
     def drop_arrays(self, depth: int) -> None:
         """Delete the arrays of a level; its manifest stays."""

@@ -50,10 +50,9 @@ def restore_ledger(job: Job, levels: int | None = None) -> None:
     if not job.sealed:
         write_document(job.path / LEVELS / "zarr.json", group_document({}), sealed=False)
         return
-    ledger = Ledger(job.attributes)
-    for depth in job.depths_found() if levels is None else range(levels):
-        ledger = ledger.entered(job.level(depth).manifest)
-    ledger.write(job.path / LEVELS)
+    depths = job.depths_found() if levels is None else range(levels)
+    Ledger(job.path / LEVELS, job.attributes).write([job.level(depth).manifest for depth in depths])
+    job.forget_ledger()
 
 
 def restore_attributes(path: Path) -> bool:

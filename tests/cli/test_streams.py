@@ -9,7 +9,6 @@ import re
 import signal
 import struct
 import subprocess
-import sys
 import termios
 import time
 from math import inf
@@ -24,7 +23,8 @@ from cli.progress import LineObserver, ProgressObserver, observer_for
 from pipeline.running.counters import Counters
 from pipeline.running.events import PassProgress
 from storage.jobs.job import Job
-from tests.cli.conftest import COMMAND
+from tests.helpers import commands
+from tests.helpers.commands import COMMAND, Process
 
 COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
 
@@ -34,7 +34,7 @@ def _on_terminal(*arguments: str, columns: int = 120, **environment: str) -> byt
     inside, outside = pty.openpty()
     fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     variables = {**os.environ, "TERM": "xterm-256color", **environment}
-    search = subprocess.Popen([sys.executable, "-m", "cli", *arguments], stdout=outside, stderr=outside, env=variables)
+    search = Process(arguments, stdout=outside, stderr=outside, env=variables)
     os.close(outside)
     seen = b""
     while True:
@@ -139,16 +139,15 @@ def test_a_reader_that_leaves_early(start):
 @pytest.mark.parametrize("arguments", [["draw", "112"], ["--help"]])
 def test_a_full_disk(arguments):
     with open("/dev/full", "w") as full:
-        result = subprocess.run(
-            [sys.executable, "-m", "cli", *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
-        )
+        result = commands.run(*arguments, stdout=full, text=True)
     assert result.returncode == 1
     assert result.stderr.count("\n") == 1
     assert "No space left on device" in result.stderr
 
 
-def test_encodings_without_lines(process):
-    result = process("draw", "112", env={**os.environ, "PYTHONIOENCODING": "latin-1"})
+def test_encodings_without_lines():
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    result = subprocess.run([*COMMAND, "draw", "112"], env=environment, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0
     assert "?" in result.stdout
 
