@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from storage.keys.gaps import MOST_FIELD_BITS
+from storage.keys.gaps import MOST_FIELD_BITS as MOST_FIELD_BITS
 
 DISTRIBUTION = "frontier-pipeline"
 CODEC = "pipeline.sorted-keys"
