@@ -1,10 +1,19 @@
-"""Examples in docstrings and docs run in an empty directory."""
+"""Examples run in an empty directory. Kernels are compiled before several processes want them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+
+from tests.helpers.kernels import compile_all
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Before the workers of pytest-xdist start, if there are any."""
+    if getattr(session.config.option, "numprocesses", None) and not hasattr(session.config, "workerinput"):
+        compile_all()
 
 
 @pytest.fixture(autouse=True)

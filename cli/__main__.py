@@ -1,5 +1,5 @@
 """``python -m cli`` is the same as ``pipeline``."""
 
-from cli.main import entry
+from cli.start import entry
 
 entry()

@@ -12,10 +12,11 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from cli.hints import message_of
+from cli.start import INTERRUPTED
 from storage.errors import InvalidInput, OutOfBudget, PipelineError
 
 FAILED = 1
-INTERRUPTED = 130
 LONGEST_MESSAGE = 1000
 
 
@@ -54,7 +55,9 @@ def guarded(action: Callable[[], Any]) -> int:
         try:
             result = action()
             sys.stdout.flush()
-        except SystemExit:
+        except SystemExit as end:
+            if end.code in (0, None):  # the script for the completion of a shell is written
+                return 0
             # click leaves this way when a pipe is closed.
             raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)) from None
     except PipelineError as error:
@@ -66,9 +69,11 @@ def guarded(action: Callable[[], Any]) -> int:
         error.show()
         return InvalidInput.exit_code
     except click.ClickException as error:
-        report(error.format_message().rstrip(".") + _hint(error))
+        report(message_of(error) + _hint(error))
         return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort) as error:
+        if isinstance(error.__cause__, EOFError):  # click takes this for a Ctrl-D
+            raise error.__cause__ from None
         report("interrupted")
         return INTERRUPTED
     except BrokenPipeError:

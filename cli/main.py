@@ -12,7 +12,10 @@ from typing import Any
 import click
 
 from cli.failures import guarded
+from cli.hints import check_environment
 from cli.resuming import ARGUMENTS
+from cli.start import ctrl_c_interrupts, leave
+from cli.streams import tell_of_kernels
 
 # Modules below cli.commands, in the order of the help text.
 COMMANDS = {
@@ -20,8 +23,14 @@ COMMANDS = {
     "list": "list_jobs",
     "inspect": "inspect",
     "export": "export",
+    "compare": "compare",
+    "remove": "remove",
+    "path": "path",
+    "hardest": "hardest",
     "verify": "verify",
     "census": "census",
+    "estimate": "estimate",
+    "bench": "bench",
     "moves": "moves",
     "draw": "draw",
 }
@@ -39,6 +48,14 @@ class CommandGroup(click.Group):
         command: click.Command = import_module(f"cli.commands.{COMMANDS[cmd_name]}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None and command is not None and not {"-h", "--help"} & set(rest) and not ctx.resilient_parsing:
+            check_environment(command, name, COMMANDS)
+        return name, command, rest
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[ARGUMENTS] = list(args)
         return super().parse_args(ctx, args)
@@ -53,6 +70,9 @@ class CommandGroup(click.Group):
         **extra: Any,
     ) -> int:
         def act() -> Any:
+            ctrl_c_interrupts()
+            tell_of_kernels()
+            _forget_impossible_sizes()
             return super(CommandGroup, self).main(
                 args, prog_name, complete_var, standalone_mode=False, windows_expand_args=windows_expand_args, **extra
             )
@@ -60,7 +80,7 @@ class CommandGroup(click.Group):
         code = guarded(act)
         if standalone_mode:
             gc.freeze()  # at the end of the process even less
-            sys.exit(code)
+            leave(code)
         return code
 
 
@@ -78,6 +98,13 @@ class CommandGroup(click.Group):
 @click.version_option(package_name="frontier-pipeline", prog_name="pipeline")
 def command_line() -> None:
     """Count the states of a puzzle by breadth-first search, level by level, on disk."""
+
+
+def _forget_impossible_sizes() -> None:
+    """A terminal of no columns, which some services claim to have, would get to see nothing."""
+    for name in ("COLUMNS", "LINES"):
+        if not os.environ.get(name, "1").isdigit() or int(os.environ.get(name, "1")) < 1:
+            del os.environ[name]
 
 
 def _open_standard_streams() -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
+
+from cli.sizes import Size
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -15,7 +19,14 @@ JOBS_DIRECTORY = Path("jobs")
 
 def puzzle_option(default: str | None, help_text: str) -> Callable[[Function], Function]:
     """``--puzzle NAME``."""
-    return click.option("--puzzle", metavar="NAME", default=default, show_default=default is not None, help=help_text)
+    return click.option(
+        "--puzzle",
+        metavar="NAME",
+        default=default,
+        show_default=default is not None,
+        help=help_text,
+        shell_complete=complete_puzzle,
+    )
 
 
 def parameter_option(function: Function) -> Function:
@@ -43,9 +54,45 @@ def jobs_directory_option(function: Function) -> Function:
     )(function)
 
 
+class JobDirectory(click.Path):
+    """The directory of a job that may not be there yet."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if path.name and path.name != "..":
+            return path
+        # "." and the like have no name of their own, beside which a job could be made.
+        path = path.resolve()
+        if not path.name or not any((path / name).exists() for name in ("zarr.json", "journal.json")):
+            self.fail(f"{value!r} is a directory that is in use, and no job; name one for the job", param, ctx)
+        return path
+
+
+def complete_job(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    """Names of jobs that begin like this, or paths if it has a slash, for the completion of a shell."""
+    if os.sep in incomplete:
+        return [CompletionItem(incomplete, type="dir")]
+    directory = Path(ctx.params.get("jobs_dir") or JOBS_DIRECTORY)
+    try:
+        names = sorted(entry.name for entry in directory.iterdir() if entry.is_dir())
+    except OSError:
+        return []
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+def complete_puzzle(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    """Names of puzzles that begin like this."""
+    from pipeline.spaces.registry import names
+
+    return [CompletionItem(name) for name in names() if name.startswith(incomplete)]
+
+
 def job_argument(function: Function) -> Function:
     """``JOB``: the name of a job in the jobs directory, or a path."""
-    return click.argument("job", metavar="JOB")(jobs_directory_option(function))
+    return click.argument("job", metavar="JOB", shell_complete=complete_job)(jobs_directory_option(function))
 
 
 def json_option(help_text: str) -> Callable[[Function], Function]:
@@ -56,6 +103,11 @@ def json_option(help_text: str) -> Callable[[Function], Function]:
 def output_option(help_text: str) -> Callable[[Function], Function]:
     """``--output FILE``."""
     return click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help=help_text)
+
+
+def work_dir_option(help_text: str) -> Callable[[Function], Function]:
+    """``--work-dir DIRECTORY``."""
+    return click.option("--work-dir", type=click.Path(path_type=Path), metavar="DIRECTORY", help=help_text)
 
 
 def notes_options(function: Function) -> Function:
@@ -79,12 +131,22 @@ def scheduler_options(function: Function) -> Function:
         show_default=True,
         help="Where tasks run; ADDRESS is that of a dask.distributed scheduler.",
     )(function)
+    return workers_option(function)
+
+
+def workers_option(function: Function) -> Function:
+    """``--workers COUNT``."""
     return click.option(
         "--workers",
         type=click.IntRange(min=1),
         metavar="COUNT",
         help="Tasks at a time; one for each processor unless given.",
     )(function)
+
+
+def memory_option(help_text: str) -> Callable[[Function], Function]:
+    """``--memory SIZE``."""
+    return click.option("--memory", type=Size(of_memory=True), metavar="SIZE", help=help_text)
 
 
 def tls_options(function: Function) -> Function:

@@ -90,7 +90,8 @@ def _print_levels(levels: list[dict[str, Any]]) -> None:
                 level["digest"],
             ]
         )
-    print_table(["depth", "states", "keys", "partitions", "on disk", "bits/state", "time", "digest"], rows)
+    names = ["depth", "states", "keys", "partitions", "on disk", "bits/state", "time", "digest"]
+    print_table(names, rows, expendable=["time", "bits/state", "partitions", "keys", "digest", "on disk"])
 
 
 def _print_partitions(partitions: list[dict[str, Any]]) -> None:
@@ -106,4 +107,5 @@ def _print_partitions(partitions: list[dict[str, Any]]) -> None:
         ]
         for entry in partitions
     ]
-    print_table(["partition", "states", "keys", "first key", "last key", "on disk", "digest"], rows)
+    names = ["partition", "states", "keys", "first key", "last key", "on disk", "digest"]
+    print_table(names, rows, expendable=["on disk", "digest", "keys", "last key"])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 from cli.measuring import Meter
 from cli.sizes import duration, short
-from cli.streams import colour_wanted, is_fancy, note
+from cli.streams import colour_wanted, console, is_fancy, note
 from pipeline.running.events import Observer, PassProgress
 from pipeline.running.memory import available_memory, resident_bytes
 from storage.files.durable import bytes_below
@@ -155,12 +155,10 @@ class LiveObserver(ProgressObserver):
     """A few lines on the terminal that are drawn again and again."""
 
     def __enter__(self) -> Self:
-        from rich.console import Console
         from rich.live import Live
 
-        console = Console(file=sys.stderr, highlight=False, no_color=not colour_wanted())
         self._live: Live = Live(
-            console=console,
+            console=console(sys.stderr),
             get_renderable=self._render,
             refresh_per_second=REFRESH_PER_SECOND,
             transient=True,

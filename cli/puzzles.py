@@ -107,8 +107,12 @@ _NUMBERS = re.compile(r"-?[0-9]+")
 def looks_like_a_board(text: str) -> int | None:
     """How many numbers a text has if it can only be a board, otherwise None.
 
-    A snake is one word of digits or letters, or runs with commas between them, none of which is 0.
+    A snake is one word of digits or letters, or runs with commas between them, none of which is 0. A board of one word
+    has every hexadecimal digit from 0 on once.
     """
+    word = text.strip()
+    if re.fullmatch(r"[0-9a-fA-F]{4,16}", word) and sorted(int(digit, 16) for digit in word) == list(range(len(word))):
+        return len(word)
     numbers = _NUMBERS.findall(text)
     if len(numbers) < 2 or re.search(r"[A-Za-z]", text):
         return None

@@ -1,11 +1,16 @@
-"""Commands that take states, which may begin with a minus sign."""
+"""States as arguments, which may begin with a minus sign, or as lines of standard input."""
 
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
+
+from cli.streams import note
+from storage.errors import InvalidInput
 
 
 class StateCommand(click.Command):
@@ -23,3 +28,21 @@ class StateCommand(click.Command):
             if state.startswith("-") and state in before_dashes and not re.match(r"-[0-9., ]", state):
                 raise click.NoSuchOption(state.split("=")[0], ctx=ctx)
         return rest
+
+
+def given_states(states: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each state, and how to name it in an error."""
+    if states:
+        for number, state in enumerate(states, start=1):
+            yield (f"state {number}: " if len(states) > 1 else ""), state
+        return
+    stream = sys.stdin.buffer
+    if stream.isatty():
+        note("reading states from standard input, one a line")
+    for number, line in enumerate(stream, start=1):
+        try:
+            text = line.decode().strip()
+        except UnicodeDecodeError as error:
+            raise InvalidInput(f"line {number}: byte {error.start + 1} is not UTF-8 text") from error
+        if text:
+            yield f"line {number}: ", text

@@ -6,13 +6,18 @@ import json
 import logging
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cli.failures import one_line
 from storage.errors import InvalidInput, PipelineError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def note(text: str) -> None:
@@ -27,6 +32,76 @@ def keep_libraries_quiet(verbose: bool) -> None:
     """A lost cluster is reported in one line; distributed would add its own tracebacks, which are for ``-v``."""
     if not verbose:
         logging.getLogger("distributed.client").addFilter(lambda record: False)
+
+
+class _KernelNotes(logging.Handler):
+    """Says once that kernels are compiled, and what the cache of kernels complains about."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.say: Callable[[str], None] = note
+        self._said = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.levelno >= logging.WARNING:
+            self.say(record.getMessage())
+        elif not self._said:
+            self._said = True
+            self.say("compiling the kernels, which is done once for this version of the program")
+
+
+_KERNEL_NOTES = _KernelNotes()
+
+
+def tell_of_kernels() -> None:
+    """Turn what the compiler of kernels logs into notes."""
+    logger = logging.getLogger("frontier_pipeline.kernels")
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    logger.addHandler(_KERNEL_NOTES)
+
+
+@contextmanager
+def notes_of_kernels(say: Callable[[str], None]) -> Iterator[None]:
+    """While it lasts, a display says what there is to say of kernels."""
+    _KERNEL_NOTES.say = say
+    try:
+        yield
+    finally:
+        _KERNEL_NOTES.say = note
+
+
+class Forgiving:
+    """A stream for a display, which is not worth a search: what cannot be written any more is left out.
+
+    Parameters
+    ----------
+    stream : text stream
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write if somebody listens."""
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush if somebody listens."""
+        with suppress(OSError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def console(stream: Any) -> Console:
+    """A console of rich on a stream."""
+    from rich.console import Console
+
+    return Console(file=Forgiving(stream), highlight=False, markup=False, no_color=not colour_wanted())  # type: ignore[arg-type]
 
 
 def print_json(document: Any) -> None:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pipeline.spaces.contract import State, StateSpace
+from pipeline.spaces.contract import Keys, State, StateSpace
 from pipeline.spaces.registry import make_space
 from storage.attributes import writer_of
 from storage.errors import CorruptJob, InvalidInput, JobError
 from storage.jobs.job import Job
 from storage.jobs.level import Level
+
+# That are written at once.
+LINES = 1 << 14
+# For each place that is drawn: it, what it is joined with, and where it repeats another.
+DRAWING_BYTES = 32
 
 
 def space_of(job: Job) -> StateSpace:
@@ -61,42 +67,75 @@ def level_with_arrays(job: Job, depth: int) -> Level:
     return level
 
 
-def _state_of(space: StateSpace, level: Level, key: int) -> State:
-    """State of a key that was read from a level."""
-    try:
-        return space.state_of(key)
-    except InvalidInput as error:
-        raise CorruptJob(f"level {level.manifest.depth} ({level.path}): {error.message}") from error
-
-
-def first_states(space: StateSpace, level: Level, count: int) -> Iterator[State]:
-    """The states with the smallest keys of a level."""
+def first_keys(level: Level, count: int) -> Iterator[Keys]:
+    """The smallest keys of a level, in ascending blocks."""
     left = count
     for partition in level.manifest.partitions:
-        for block in level.read(partition, 0, min(left, partition.keys)):
-            for key in block.tolist():
-                yield _state_of(space, level, key)
-            left -= block.size
         if left <= 0:
             return
+        stop = min(left, partition.keys)
+        yield from level.read(partition, 0, stop)
+        left -= stop
 
 
-def sample_states(space: StateSpace, level: Level, count: int, seed: int = 0) -> Iterator[State]:
-    """States chosen at random without repetition (all, if there are no more), by ascending key."""
-    generator = np.random.default_rng(seed)
-    total = level.manifest.keys
-    places = np.sort(generator.choice(total, size=min(count, total), replace=False))
+def sampled_keys(level: Level, count: int, seed: int = 0) -> Iterator[Keys]:
+    """Keys chosen at random without repetition (all, if there are no more), in ascending blocks."""
+    places, chosen = _random_places(level.manifest.keys, count, seed)
     start = 0
     for partition in level.manifest.partitions:
-        inside = places[(places >= start) & (places < start + partition.keys)] - start
-        position = 0
-        if inside.size:
-            for block in level.read(partition, 0, int(inside[-1]) + 1):
-                here = inside[(inside >= position) & (inside < position + block.size)] - position
-                for key in block[here].tolist():
-                    yield _state_of(space, level, key)
-                position += block.size
-        start += partition.keys
+        low, high = np.searchsorted(places, np.array([start, start + partition.keys]))
+        if chosen and low == high:
+            start += partition.keys
+            continue
+        stop = int(places[high - 1]) + 1 - start if chosen else partition.keys
+        for block in level.read(partition, 0, stop):
+            first, last = np.searchsorted(places, np.array([start, start + block.size]))
+            picked = np.full(block.size, not chosen)
+            picked[places[first:last] - start] = chosen
+            yield block[picked]
+            start += block.size
+        start += partition.keys - stop
+
+
+def sampling_bytes(total: int, count: int) -> int:
+    """Memory that choosing ``count`` of ``total`` states takes."""
+    return DRAWING_BYTES * min(count, max(total - count, 0))
+
+
+def _random_places(total: int, count: int, seed: int) -> tuple[NDArray[np.int64], bool]:
+    """Ascending places, and whether they are those of the sample or all others, whichever are fewer."""
+    generator = np.random.default_rng(seed)
+    chosen = count <= total // 2
+    wanted = count if chosen else max(total - count, 0)
+    places = np.empty(0, dtype=np.int64)
+    # Draws that repeat others are made again. Any set of places comes out as often as any other.
+    while places.size < wanted:
+        drawn = generator.integers(0, total, wanted - places.size)
+        places = np.concatenate([places, drawn])
+        places.sort()
+        places = places[np.concatenate([[True], places[1:] > places[:-1]])]
+    return places, chosen
+
+
+def lines_of(space: StateSpace, level: Level, blocks: Iterable[Keys]) -> Iterator[bytes]:
+    """Keys of a level as lines of text, many at once.
+
+    Yields
+    ------
+    bytes
+        Whole lines, each with its end.
+
+    Raises
+    ------
+    CorruptJob
+        If there is no state with a key.
+    """
+    for block in blocks:
+        for start in range(0, block.size, LINES):
+            try:
+                yield space.format_keys(block[start : start + LINES])
+            except InvalidInput as error:
+                raise CorruptJob(f"level {level.manifest.depth} ({level.path}): {error.message}") from error
 
 
 def depth_of(space: StateSpace, job: Job, state: State) -> int | None:

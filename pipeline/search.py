@@ -7,26 +7,23 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pipeline.level.disk import refuse_new_job
 from pipeline.level.kernels import load_kernels
 from pipeline.level.loop import LevelLoop
 from pipeline.running.events import Observer
 from pipeline.running.executors import Executor, Stopped
-from pipeline.running.memory import (
-    MIB,
-    Budget,
-    available_memory,
-    divide,
-    resident_bytes,
-)
+from pipeline.running.memory import MIB, Budget, budget_for
 from pipeline.running.provenance import provenance
 from pipeline.running.settings import Settings
 from pipeline.running.stoppable import StoppableRun
 from pipeline.spaces.contract import StateSpace
+from pipeline.spaces.guards import check_space, checked_roots
 from pipeline.spaces.registry import short_name
 from pipeline.table import Table
 from storage.errors import InvalidInput, JobError, PipelineError
 from storage.files.refusals import writing
 from storage.jobs.job import Job
+from storage.jobs.scratch import leave_scratch, work_in
 from storage.jobs.sweeping import sweep
 
 DEFAULT_JOBS_DIRECTORY = Path("jobs")
@@ -61,9 +58,10 @@ class Search(StoppableRun):
         **options: Any,
     ) -> None:
         super().__init__()
+        check_space(space)
         self.space = space
         self.path = Path(job) if job is not None else DEFAULT_JOBS_DIRECTORY / short_name(space)
-        self.settings = settings if settings is not None else Settings(**options)
+        self.settings = Settings.of(settings, options)
         self.observer = observer if observer is not None else Observer()
 
     def run(self, resume: bool = False, overwrite: bool = False, command: str | None = None) -> Table:
@@ -89,7 +87,7 @@ class Search(StoppableRun):
         Stopped
             After :meth:`stop`; the job can be resumed.
         """
-        self._refuse_early(resume, overwrite)
+        self._refuse_early(resume, overwrite, command)
         settings = self.settings
         with self._executing(settings.scheduler, settings.workers, settings.tls) as executor:
             load_kernels(self.space)
@@ -102,27 +100,40 @@ class Search(StoppableRun):
             with job.lock(self.observer.message, executor.pause, executor.stop.set) as lock, writing(job.path):
                 # Another process may have put another job in its place before the lock was ours.
                 self._check_same(Job.open(job.path))
-                sweep(job)
+                work_in(job, settings.work_dir, self.observer.message)
+                sweep(job, self.observer.message)
+                executor.share(job.path, job.work)
                 try:
                     LevelLoop(self.space, settings, job, executor, budget, self.observer).run()
                 except (Stopped, PipelineError, OSError):
                     # Whatever else went wrong, a process that has lost the job says that.
                     lock.check()
                     raise
+                leave_scratch(job)
             return Table.of(self.space, job)
 
-    def _refuse_early(self, resume: bool, overwrite: bool) -> None:
+    def _refuse_early(self, resume: bool, overwrite: bool, command: str | None) -> None:
         """Look at what can go wrong before the kernels are compiled and before anything is written."""
+        if resume and overwrite:
+            raise InvalidInput("resume and overwrite exclude each other", "ask for one of them")
+        if self.settings.keep == "frontier" and not self.space.undirected:
+            raise InvalidInput(
+                f"the moves of {self.space.name} cannot be undone, and then every level is needed to the end",
+                "search with --keep all (from Python keep='all')",
+            )
+        if overwrite or not Job.exists(self.path):
+            attributes = {"space": self._description(), "provenance": provenance(command)}
+            refuse_new_job(self.path, attributes, checked_roots(self.space).size, self.settings.max_disk)
         if Job.exists(self.path):
             if resume:
                 self._check_same(Job.open(self.path))
             elif not overwrite:
                 Job.open(self.path)
                 raise JobError(
-                    f"the job {self.path} exists", "go on with it with --resume, or start again with --overwrite"
+                    f"the job {self.path} exists",
+                    "go on with it with --resume (from Python run(resume=True)), or start again with --overwrite "
+                    "(run(overwrite=True))",
                 )
-        if self.settings.max_depth is not None and self.settings.max_depth < 0:
-            raise InvalidInput(f"the depth to search to is {self.settings.max_depth}", "give 0 or more")
 
     def _description(self) -> dict[str, Any]:
         layout = self.space.layout
@@ -148,14 +159,18 @@ class Search(StoppableRun):
         return Job.create(path, self._description(), provenance(command))
 
     def _divide_memory(self, executor: Executor) -> Budget:
-        total = self.settings.memory if self.settings.memory is not None else available_memory() // 2
-        budget = divide(total, resident_bytes(), executor.workers)
+        budget = budget_for(
+            self.settings.memory,
+            executor.workers,
+            earlier_levels=1 if self.space.bipartite else 2,
+            on_this_machine=executor.shares_memory,
+        )
         if budget.workers < executor.workers:
             self.observer.message(
-                f"{budget.workers} of {executor.workers} workers: a memory budget of {total // MIB} MiB "
+                f"{budget.workers} of {executor.workers} workers: a memory budget of {budget.total // MIB} MiB "
                 "does not suffice for more"
             )
-            executor.workers = budget.workers
+            executor.limit(budget.workers)
         return budget
 
 

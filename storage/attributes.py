@@ -121,6 +121,7 @@ class ArrayAttributes(PartitionAttributes):
 
     sample: Annotated[list[Hexadecimal], Field(max_length=MOST_SAMPLES)]
     checksums: list[Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]] | None = None
+    digests: list[Hexadecimal] | None = None
 
 
 class _Named(BaseModel):

@@ -7,6 +7,7 @@ Every message says what is wrong and where; ``remedy`` says what to do about it.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 
 class PipelineError(Exception):
@@ -63,9 +64,23 @@ class CorruptJob(PipelineError, ValueError):
         super().__init__(message, remedy)
         self.path = path
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Workers in other processes send it, and what is damaged is made again by its path.
+        return type(self), (self.message, self.remedy, self.path)
+
 
 class CorruptSpill(CorruptJob):
-    """A spill file is damaged or missing; the task that wrote it can be run again."""
+    """A spill file is damaged or missing; the task that wrote it can be run again.
+
+    Parameters
+    ----------
+    message, remedy, path
+        As for :class:`CorruptJob`. The path must be given: without it nobody knows which task to run again. It is None
+        if no single file can be blamed.
+    """
+
+    def __init__(self, message: str, remedy: str, path: Path | None) -> None:
+        super().__init__(message, remedy, path)
 
 
 class OutOfBudget(PipelineError):
@@ -88,3 +103,13 @@ class ClusterError(PipelineError):
     """The cluster was lost, or its workers are not the same program."""
 
     exit_code = 8
+
+
+class PuzzleError(PipelineError):
+    """A puzzle fails, or does what no state space may do."""
+
+    exit_code = 9
+
+
+class FalseClaim(PuzzleError):
+    """What a puzzle says of its graph is not true."""

@@ -55,6 +55,8 @@ JOBS = (
     GoldenJob("snake-merging", "snake", {"n": 8}, stop=(5, "merge")),
     GoldenJob("sliding-frontier", "sliding", {"rows": 2, "cols": 3}, keep="frontier"),
     GoldenJob("sliding-merging", "sliding", {"rows": 3, "cols": 3}, stop=(11, "merge")),
+    GoldenJob("permutations-merging", "permutations", {"size": 6}, stop=(4, "merge")),
+    GoldenJob("words-complete", "permutations", {"family": "top-spin", "size": 8, "start": "00112222"}),
 )
 
 

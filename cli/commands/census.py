@@ -11,7 +11,9 @@ import click
 from cli.config import config_option
 from cli.failures import Ended
 from cli.options import (
+    JobDirectory,
     json_option,
+    memory_option,
     notes_options,
     progress_option,
     scheduler_options,
@@ -45,11 +47,12 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--job",
-    type=click.Path(path_type=Path),
+    type=JobDirectory(),
     metavar="PATH",
     help="Directory to keep what is finished, so that the census can be resumed; nothing is kept unless given.",
 )
 @start_again_options
+@memory_option("Memory for the whole process, such as 2GiB or 50%; half of all unless given.")
 @scheduler_options
 @tls_options
 @json_option("Print the result as JSON.")
@@ -74,6 +77,7 @@ def command(
     tls_ca: Path | None,
     tls_cert: Path | None,
     tls_key: Path | None,
+    memory: int | None,
     json: bool,
     progress: bool,
     verbose: bool,
@@ -110,7 +114,9 @@ def command(
 
         observer = census_observer(progress, quiet)
         tls = Tls(tls_ca, tls_cert, tls_key)
-        census = Census(n, exhaustive, collision, scheduler, workers, job, observer, tls=tls, depths=depths)
+        census = Census(
+            n, exhaustive, collision, scheduler, workers, job, observer, tls=tls, depths=depths, memory=memory
+        )
         keep_libraries_quiet(verbose)
         stop.tell(census.stop)
         try:

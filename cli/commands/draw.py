@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import click
 
 from cli.options import output_option, parameter_option, puzzle_option
 from cli.puzzles import puzzle_of, space_of_states
-from cli.states import StateCommand
+from cli.states import StateCommand, given_states
 from cli.streams import check_output, write_output
 from storage.errors import InvalidInput
 
@@ -30,9 +31,9 @@ KINDS: dict[str, Draw] = {
 @puzzle_option(None, "The puzzle of the state; snake or fifteen, whichever it looks like, unless given.")
 @parameter_option
 @output_option("Draw to an .svg, .png or .txt file; in the terminal unless given.")
-@click.argument("state", metavar="STATE", nargs=-1, required=True)
-def command(puzzle: str | None, parameter: tuple[str, ...], output: Path | None, state: tuple[str, ...]) -> None:
-    """Draw a snake or a board.
+@click.argument("states", metavar="[STATE]...", nargs=-1)
+def command(puzzle: str | None, parameter: tuple[str, ...], output: Path | None, states: tuple[str, ...]) -> None:
+    """Draw each STATE, or each line of standard input: snakes, boards, or the states of other puzzles.
 
     A snake is joint digits (1120), letters (SSLR) or run lengths (3,-2,4), a board its numbers row by row, 0 for the
     blank, with any separators.
@@ -44,13 +45,33 @@ def command(puzzle: str | None, parameter: tuple[str, ...], output: Path | None,
     """
     draw = _kind_of(output)
     check_output(output)
-    text = " ".join(state)
-    space = space_of_states(puzzle if puzzle is not None else puzzle_of(text), parameter)
-    parsed = space.parse(text)
-    if output is None or str(output) == "-":
-        click.echo(space.draw_text(parsed))
-    else:
-        write_output(output, draw(space, parsed))
+    spaces: dict[str, StateSpace] = {}
+    drawn = 0
+    for place, text in given_states(_joined(states)):
+        try:
+            name = puzzle if puzzle is not None else puzzle_of(text)
+            if name not in spaces:
+                spaces[name] = space_of_states(name, parameter)
+            state = spaces[name].parse(text)
+        except InvalidInput as error:
+            raise InvalidInput(f"{place}{error.message}", error.remedy) from error
+        drawn += 1
+        if output is None or str(output) == "-":
+            click.echo(("\n" if drawn > 1 else "") + spaces[name].draw_text(state))
+        elif drawn == 1:
+            write_output(output, draw(spaces[name], state))
+        else:
+            raise InvalidInput(f"{output} holds one picture, and there are several states", "draw them one by one")
+    if not drawn:
+        raise InvalidInput("there is no STATE to draw", "give one as an argument, or one a line on standard input")
+
+
+def _joined(states: Sequence[str]) -> list[str]:
+    """The states; a board, or runs, whose numbers came as single arguments put together."""
+    pieces = all(re.fullmatch(r"[0-9]{1,2}", state) for state in states)
+    if len(states) > 1 and (pieces or any(state.endswith(",") for state in states[:-1])):
+        return [" ".join(states)]
+    return list(states)
 
 
 def _kind_of(output: Path | None) -> Draw:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cli.jobs import open_job
-from cli.options import job_argument, json_option
+from cli.options import job_argument, json_option, memory_option
 from cli.streams import print_json
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     "--head", type=click.IntRange(min=0), metavar="COUNT", help="Print the states of a level that come first."
 )
 @click.option("--find", metavar="STATE", help="Say at which depth a state is.")
+@memory_option("Memory for the whole process with --sample or --head, such as 2GiB or 50%; half of all unless given.")
 @json_option("Print a JSON document.")
 @click.pass_context
 def command(
@@ -40,6 +43,7 @@ def command(
     seed: int,
     head: int | None,
     find: str | None,
+    memory: int | None,
     json: bool,
 ) -> None:
     """Look into a job: its parameters and levels, or single states.
@@ -54,7 +58,7 @@ def command(
     if find is not None:
         _find(opened, space, find, json)
     elif sample is not None or head is not None:
-        _print_states(opened, space, depth, sample, seed, head, json)
+        _print_states(opened, space, depth, sample, seed, head, memory, json)
     else:
         _print_overview(opened, space, depth, json)
 
@@ -93,17 +97,39 @@ def _depths(depths: list[int]) -> str:
 
 
 def _print_states(
-    job: Job, space: StateSpace, depth: int | None, sample: int | None, seed: int, head: int | None, json: bool
+    job: Job,
+    space: StateSpace,
+    depth: int | None,
+    sample: int | None,
+    seed: int,
+    head: int | None,
+    memory: int | None,
+    json: bool,
 ) -> None:
-    from pipeline.inspection import first_states, sample_states
+    from pipeline.inspection import first_keys, lines_of, sampled_keys, sampling_bytes
+    from pipeline.running.memory import check_memory, reading_bytes
 
     level = _level_of_states(job, depth)
-    states = first_states(space, level, head) if head is not None else sample_states(space, level, sample or 0, seed)
+    count = sample or 0
+    choosing = sampling_bytes(level.manifest.keys, count) if head is None else 0
+    check_memory(memory, reading_bytes() + choosing)
+    blocks = first_keys(level, head) if head is not None else sampled_keys(level, count, seed)
+    lines = lines_of(space, level, blocks)
     if json:
-        print_json({"depth": level.manifest.depth, "states": [space.format(state) for state in states]})
+        _print_states_as_json(level.manifest.depth, lines)
         return
-    for state in states:
-        click.echo(space.format(state))
+    for some in lines:
+        click.echo(some, nl=False)
+
+
+def _print_states_as_json(depth: int, lines: Iterator[bytes]) -> None:
+    """A JSON document on one line, piece by piece: there may be more states than fit in memory."""
+    click.echo(f'{{"depth": {depth}, "states": [', nl=False)
+    separator = ""
+    for some in lines:
+        click.echo(separator + dumps(some.decode().split("\n")[:-1])[1:-1], nl=False)
+        separator = ", "
+    click.echo("]}")
 
 
 def _level_of_states(job: Job, depth: int | None) -> Level:

@@ -53,6 +53,7 @@ def _described(path: Path) -> dict[str, Any]:
 
 def _facts(job: Job) -> dict[str, Any]:
     from storage.files.durable import bytes_below
+    from storage.jobs.job import Job
 
     manifests = job.manifests()
     space = job.attributes["space"]
@@ -64,11 +65,31 @@ def _facts(job: Job) -> dict[str, Any]:
         "states": sum(manifest.states for manifest in manifests),
         "bytes": bytes_below(job.path),
         "complete": bool(manifests) and manifests[-1].keys == 0,
+        **_writer_of(job.path / Job.HOLDER),
     }
+
+
+def _writer_of(holder_file: Path) -> dict[str, Any]:
+    """Who writes to a job: nothing if nobody does, as far as this host can tell."""
+    from storage.locking.holder import read_holder
+
+    try:
+        holder = read_holder(holder_file)
+    except OSError:
+        return {}
+    if holder is None or holder.is_running() is False:
+        return {}
+    return {"running": {"process": holder.process, "host": holder.host, "since": holder.started}}
+
+
+def _condition(job: dict[str, Any], otherwise: str) -> str:
+    writer = job.get("running")
+    return f"running (process {writer['process']}, {writer['host']})" if writer else otherwise
 
 
 def _facts_of_census(journal: Journal) -> dict[str, Any]:
     from storage.files.durable import bytes_below
+    from storage.journal import Journal
 
     description = journal.description
     return {
@@ -77,6 +98,7 @@ def _facts_of_census(journal: Journal) -> dict[str, Any]:
         "parameters": {"n": description["n"], "collision": description["collision"]},
         "tasks_done": len(journal.entries()),
         "bytes": bytes_below(journal.path),
+        **_writer_of(journal.path / Journal.HOLDER),
     }
 
 
@@ -90,10 +112,11 @@ def _print(jobs: list[dict[str, Any]]) -> None:
             continue
         parameters = " ".join(f"{key}={value}" for key, value in job["parameters"].items() if value is not None)
         if "census" in job:
-            tasks = f"{job['tasks_done']} tasks done"
+            tasks = _condition(job, f"{job['tasks_done']} tasks done")
             rows.append([job["name"], f"{job['census']} census", parameters, "-", "-", size(job["bytes"]), tasks])
             continue
         depth = job["depth"] if job["depth"] is not None else "-"
-        state = "complete" if job["complete"] else "unfinished"
+        state = _condition(job, "complete" if job["complete"] else "unfinished")
         rows.append([job["name"], job["puzzle"], parameters, depth, job["states"], size(job["bytes"]), state])
-    print_table(["name", "puzzle", "parameters", "depth", "states", "on disk", "condition"], rows)
+    names = ["name", "puzzle", "parameters", "depth", "states", "on disk", "condition"]
+    print_table(names, rows, expendable=["on disk", "parameters", "puzzle", "depth"])

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
 from cli.options import json_option, parameter_option, puzzle_option
 from cli.puzzles import joined_board, parse_parameters, puzzle_of, space_of_states
-from cli.states import StateCommand
-from cli.streams import note, print_json
+from cli.states import StateCommand, given_states
+from cli.streams import print_json
 from storage.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -32,10 +30,11 @@ def command(puzzle: str | None, parameter: tuple[str, ...], json: bool, states: 
     \b
     pipeline moves 1120 SSLR
     pipeline moves --puzzle sliding -p rows=2 -p cols=2 "1 2 3 0"
+    pipeline moves --puzzle permutations -p family=pancake -p size=4 "3 1 0 2"
     """
     spaces: dict[str, StateSpace] = {}
     has_n = "n" in parse_parameters(parameter)
-    for place, text in _given(joined_board(states, puzzle)):
+    for place, text in given_states(joined_board(states, puzzle)):
         try:
             name = puzzle if puzzle is not None else puzzle_of(text)
             if name not in spaces:
@@ -45,32 +44,15 @@ def command(puzzle: str | None, parameter: tuple[str, ...], json: bool, states: 
             raise InvalidInput(f"{place}{error.message}", error.remedy) from error
 
 
-def _given(states: list[str]) -> Iterator[tuple[str, str]]:
-    """Each state, and how to name it in an error."""
-    if states:
-        for number, state in enumerate(states, start=1):
-            yield (f"state {number}: " if len(states) > 1 else ""), state
-        return
-    stream = sys.stdin.buffer
-    if stream.isatty():
-        note("reading states from standard input, one a line")
-    for number, line in enumerate(stream, start=1):
-        try:
-            text = line.decode().strip()
-        except UnicodeDecodeError as error:
-            raise InvalidInput(f"line {number}: byte {error.start + 1} is not UTF-8 text") from error
-        if text:
-            yield f"line {number}: ", text
-
-
 def _print_moves(space: StateSpace, text: str, json: bool, check_length: bool) -> None:
     state = space.parse(text)
     if check_length:
         space.key_of(state)
-    neighbours = [space.format(neighbour) for neighbour in space.neighbours(state)]
+    moves = [(name, space.format(neighbour)) for name, neighbour in space.moves(state)]
     if json:
-        print_json({"state": space.format(state), "neighbours": neighbours})
+        names, neighbours = [name for name, _ in moves], [neighbour for _, neighbour in moves]
+        print_json({"state": space.format(state), "neighbours": neighbours, "moves": names})
         return
     click.echo(space.format(state))
-    for neighbour in neighbours:
+    for _, neighbour in moves:
         click.echo(f"  {neighbour}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +13,10 @@ import click
 from cli.config import config_option
 from cli.failures import Ended
 from cli.options import (
+    JobDirectory,
     jobs_directory_option,
     json_option,
+    memory_option,
     notes_options,
     parameter_option,
     progress_option,
@@ -20,11 +24,12 @@ from cli.options import (
     scheduler_options,
     start_again_options,
     tls_options,
+    work_dir_option,
 )
 from cli.puzzles import searched_space
 from cli.resuming import Stop, command_given, command_to_continue, one_of, stopping
-from cli.sizes import Size
-from cli.streams import is_fancy, keep_libraries_quiet, note, print_json
+from cli.sizes import Duration, Size, duration
+from cli.streams import is_fancy, keep_libraries_quiet, note, notes_of_kernels, print_json
 
 if TYPE_CHECKING:
     from pipeline.spaces.contract import StateSpace
@@ -40,17 +45,12 @@ if TYPE_CHECKING:
 @jobs_directory_option
 @click.option(
     "--job",
-    type=click.Path(path_type=Path),
+    type=JobDirectory(),
     metavar="PATH",
     help="Directory of the job; a directory in the jobs directory, named after the search, unless given.",
 )
 @start_again_options
-@click.option(
-    "--memory",
-    type=Size(),
-    metavar="SIZE",
-    help="Memory for the whole process, such as 2GiB; half of all unless given.",
-)
+@memory_option("Memory for the whole process, such as 2GiB or 50%; half of all unless given.")
 @scheduler_options
 @tls_options
 @click.option(
@@ -66,6 +66,13 @@ if TYPE_CHECKING:
     metavar="SIZE",
     help="Quota of the job's directory, spills included, such as 500GiB; the whole disk unless given.",
 )
+@click.option(
+    "--max-time",
+    type=Duration(),
+    metavar="TIME",
+    help="Stop at the next safe point after this time, such as 2h or 1:30:00, with exit code 124.",
+)
+@work_dir_option("Where levels are made, such as a faster disk; in the job unless given.")
 @click.option("--force", is_flag=True, help="Begin levels that are not expected to fit on the disk.")
 @json_option("Print the table as JSON.")
 @progress_option
@@ -84,6 +91,7 @@ def command(
     job: Path | None,
     resume: bool,
     overwrite: bool,
+    max_time: float | None,
     json: bool,
     progress: bool,
     verbose: bool,
@@ -99,12 +107,20 @@ def command(
     pipeline run --n 17 --resume                     the snake of length 17
     pipeline run --puzzle fifteen --n 31             the 4x4 puzzle to 31 moves
     pipeline run --puzzle sliding -p rows=3 -p cols=4
+
+    \b
+    Parameters of the puzzles (-p):
+      snake         n, collision=swept|static, start
+      sliding       rows, cols, blank
+      fifteen       blank
+      permutations  family, size and others, see docs/command-line.md
     """
     if verbose and quiet:
         raise click.UsageError("-v and -q exclude each other", ctx)
     resume, overwrite = one_of(ctx, resume, overwrite)
+    started = time.monotonic()
     # Signals are caught before the libraries are imported, which takes a second.
-    with stopping(is_fancy(sys.stderr)) as stop:
+    with stopping(is_fancy(sys.stderr), max_time) as stop:
         space, bound = searched_space(ctx, puzzle, parameter, n, max_depth)
 
         from cli.progress import observer_for
@@ -127,20 +143,23 @@ def command(
 
         stop.tell(ask)
         try:
-            with observer:
+            with observer, notes_of_kernels(observer.message):
                 table = search.run(resume, overwrite, command_given(ctx))
         except Stopped:
             _say_how_to_continue(ctx, stop)
             raise Ended(stop.exit_code) from None
     _print(table, json)
     _compare(space, path, quiet)
+    if not quiet:
+        note(f"the job is in {path}; this took {duration(time.monotonic() - started)}")
     if json and table.unfinished_note and not quiet:
         note(table.unfinished_note)
 
 
 def _say_how_to_continue(ctx: click.Context, stop: Stop) -> None:
-    note("stopped; what is done so far is on disk. Continue with")
-    click.echo(f"  {command_to_continue(ctx)}", err=True)
+    note(f"{stop.reason}; what is done so far is on disk. Continue with")
+    with suppress(OSError):
+        click.echo(f"  {command_to_continue(ctx)}", err=True)
 
 
 def _print(table: Table, json: bool) -> None:

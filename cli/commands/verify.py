@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.jobs import job_path, open_job
-from cli.options import job_argument, json_option
-from cli.sizes import Size
+from cli.options import job_argument, json_option, memory_option, work_dir_option
 from cli.streams import note, print_json
 from storage.errors import CorruptJob, InvalidInput, JobError, PipelineError
 
@@ -30,7 +29,8 @@ if TYPE_CHECKING:
     help="The level for --deep; the last one with states unless given.",
 )
 @click.option("--repair", is_flag=True, help="Make again what is damaged, from the level before it.")
-@click.option("--memory", type=Size(), metavar="SIZE", help="Memory for --deep and --repair; half of all unless given.")
+@memory_option("Memory for the whole process with --deep or --repair, such as 2GiB or 50%; half of all unless given.")
+@work_dir_option("Where --deep makes the level; beside the job unless given.")
 @json_option("Print a JSON document.")
 @click.pass_context
 def command(
@@ -41,6 +41,7 @@ def command(
     depth: int | None,
     repair: bool,
     memory: int | None,
+    work_dir: Path | None,
     json: bool,
 ) -> None:
     """Check a job: every chunk, order, repetitions, ranges, digests, and the counts that are known.
@@ -58,9 +59,9 @@ def command(
         # Before the long part.
         depth = depth if depth is not None else _default_depth(opened)
         if depth is not None:
-            _check_can_expand(opened, depth)
+            _check_can_expand(opened, space, depth)
     try:
-        for line in _check(opened, space, deep, depth, repair, memory, document):
+        for line in _check(opened, space, deep, depth, repair, memory, work_dir, document):
             if not json:
                 click.echo(line)
         document["ok"] = True
@@ -89,6 +90,7 @@ def _check(
     depth: int | None,
     repair: bool,
     memory: int | None,
+    work_dir: Path | None,
     document: dict[str, Any],
 ) -> Iterator[str]:
     """Check step by step, yielding what was found and filling in the document."""
@@ -116,7 +118,7 @@ def _check(
     if depth is None:
         yield "no level after the root to expand again"
         return
-    verify_expansion(space, job, depth, memory)
+    verify_expansion(space, job, depth, memory, work_dir)
     document["expanded"] = depth
     yield f"level {depth} comes out the same when level {depth - 1} is expanded again"
 
@@ -160,7 +162,7 @@ def _default_depth(job: Job) -> int | None:
     return last or (1 if len(manifests) > 1 else None)
 
 
-def _check_can_expand(job: Job, depth: int) -> None:
+def _check_can_expand(job: Job, space: StateSpace, depth: int) -> None:
     """Refuse a level whose predecessors are not on disk.
 
     Raises
@@ -170,7 +172,9 @@ def _check_can_expand(job: Job, depth: int) -> None:
     manifests = job.manifests()
     if depth >= len(manifests):
         raise InvalidInput(f"{job.path} has no level of depth {depth}", f"it has the depths 0 to {len(manifests) - 1}")
-    needed = {depth - 1, depth - 2} if depth > 1 else {0}
+    from pipeline.level.earlier import earlier_depths
+
+    needed = {depth - 1, *earlier_depths(space, depth, whole=True)}
     gone = sorted(earlier for earlier in needed if not manifests[earlier].arrays_kept)
     if gone:
         raise JobError(

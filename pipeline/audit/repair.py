@@ -7,19 +7,20 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from pipeline.audit.damage import Damage, examine, examine_level, levels_expected
+from pipeline.audit.damage import Damage, examine, examine_level, levels_expected, whole_ledger
 from pipeline.level.check import check_partition
+from pipeline.level.earlier import earlier_levels
 from pipeline.level.kernels import load_kernels
 from pipeline.level.maker import LevelMaker, Selection
 from pipeline.running.events import Observer
 from pipeline.running.executors import Executor, ThreadExecutor
-from pipeline.running.memory import Budget, available_memory, available_workers, divide, resident_bytes
+from pipeline.running.memory import Budget, available_workers, budget_for
 from pipeline.spaces.contract import StateSpace
 from storage.errors import CorruptJob
 from storage.files.durable import make_directories, remove, remove_orphans
 from storage.files.reading import DAMAGED, remove_links
 from storage.files.refusals import writing
-from storage.jobs.job import LEVEL_NAME, LEVELS, WORK, Job
+from storage.jobs.job import LEVEL_NAME, LEVELS, REPAIR, WORK, Job
 from storage.jobs.ledger import ESSENTIAL, summary_of
 from storage.jobs.level import Level
 from storage.jobs.restoring import replace_level, replace_partition, restore_ledger, restore_work
@@ -27,8 +28,6 @@ from storage.jobs.working import WorkingLevel
 from storage.keys.array import read_facts
 from storage.keys.partition import read_loosely
 from storage.manifest import Manifest, PartitionRecord, hexadecimal
-
-DIRECTORY = "repair"
 
 
 class _CannotRepair(Exception):
@@ -74,7 +73,7 @@ def repair(
     JobError, JobLocked, OutOfBudget
     """
     load_kernels(space)
-    budget = divide(memory or available_memory() // 2, resident_bytes(), available_workers())
+    budget = budget_for(memory, available_workers(), earlier_levels=1 if space.bipartite else 2)
     with ThreadExecutor(budget.workers) as executor, job.lock(tell), writing(job.path):
         # The program makes none; what they stand for counts as missing.
         remove_links(job.path / LEVELS)
@@ -83,7 +82,7 @@ def repair(
         try:
             yield from _Repairer(space, job, executor, budget).run()
         finally:
-            remove(job.path / WORK / DIRECTORY)
+            remove(job.path / WORK / REPAIR)
 
 
 class _Repairer:
@@ -101,7 +100,11 @@ class _Repairer:
             if any(found.what == "manifest" for found in here):
                 yield self._attempt(f"level {depth}", self._repair_manifest, depth)
                 # What the manifest hid shows only now.
-                here = [found for found in examine_level(self._space, self._job, depth) if found.what == "partition"]
+                here = [
+                    found
+                    for found in examine_level(self._space, self._job, depth, whole_ledger(self._job))
+                    if found.what == "partition"
+                ]
             names = {found.partition: None for found in here if found.what == "partition"}
             for name in names:
                 if name is not None:
@@ -116,6 +119,8 @@ class _Repairer:
             return Outcome(False, f"{place} cannot be repaired: {error}")
         except CorruptJob as error:
             return Outcome(False, f"{place} cannot be repaired: {error.message}")
+        finally:
+            self._maker.release()
 
     def _repair_work(self, damages: list[Damage]) -> Iterator[Outcome]:
         """What is damaged of unfinished work is removed; the next run makes it again."""
@@ -129,7 +134,7 @@ class _Repairer:
                 yield Outcome(True, f"{found.path}: removed, the next run makes it again")
 
     def _repair_ledger(self) -> str:
-        restore_ledger(self._job)
+        restore_ledger(self._job, levels_expected(self._job))
         return "written again from the manifests"
 
     def _repair_manifest(self, depth: int) -> str:
@@ -153,10 +158,7 @@ class _Repairer:
 
     def _summary(self, depth: int) -> dict[str, Any] | None:
         """What the ledger says of a level."""
-        try:
-            ledger = self._job.ledger()
-        except CorruptJob:
-            return None
+        ledger = whole_ledger(self._job)
         return None if ledger is None or depth >= len(ledger.committed) else ledger.committed[depth]
 
     def _has_arrays(self, depth: int) -> bool:
@@ -182,7 +184,7 @@ class _Repairer:
 
     def _work(self, depth: int) -> WorkingLevel:
         """An empty directory for making something of a level again."""
-        path = self._job.path / WORK / DIRECTORY
+        path = self._job.path / WORK / REPAIR
         remove(path)
         work = WorkingLevel(path, depth, self._space.layout.field_bits, self._job.sealed)
         make_directories(work.partitions)
@@ -200,7 +202,7 @@ class _Repairer:
 
     def _made_again(self, work: WorkingLevel) -> Manifest:
         frontier = self._before(work.depth)
-        earlier = partial(self._job.earlier_levels, work.depth, self._space.bipartite)
+        earlier = partial(earlier_levels, self._space, self._job, work.depth)
         return self._maker.make(work, frontier, earlier, frontier.manifest.exhaustive)
 
     def _compare(self, depth: int, manifest: Manifest, summary: dict[str, Any]) -> None:
@@ -269,7 +271,7 @@ class _Repairer:
         splitters = [
             firsts[min(number for number in firsts if number >= wanted)] for wanted in range(1, max(firsts) + 1)
         ]
-        earlier = partial(self._job.earlier_levels, work.depth, self._space.bipartite)
+        earlier = partial(earlier_levels, self._space, self._job, work.depth)
         selection = Selection(tuple(splitters), int(record.name))
         self._maker.make(work, frontier, earlier, manifest.exhaustive, selection)
 

@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from pipeline.audit.damage import Damage, LevelCheck, examine
+from pipeline.level.disk import Room
+from pipeline.level.earlier import earlier_levels
 from pipeline.level.kernels import load_kernels
 from pipeline.level.maker import LevelMaker
 from pipeline.running.events import Observer
 from pipeline.running.executors import ThreadExecutor
-from pipeline.running.memory import available_memory, available_workers, divide, resident_bytes
+from pipeline.running.memory import available_workers, budget_for
 from pipeline.spaces.contract import StateSpace
 from storage.errors import CorruptJob, Mismatch
-from storage.jobs.job import REMEDY, Job
+from storage.files.refusals import writing
+from storage.jobs.job import Job
+from storage.jobs.scratch import private_scratch
 from storage.jobs.working import WorkingLevel
-
-
-def verify_levels(space: StateSpace, job: Job) -> Iterator[LevelCheck]:
-    """Read all levels of a job.
-
-    Yields
-    ------
-    LevelCheck
-        For each level; ``read`` is False if its arrays were deleted by ``--keep frontier``.
-
-    Raises
-    ------
-    CorruptJob
-        At the first difference, with its place.
-    """
-    for found in examine(space, job):
-        if isinstance(found, Damage):
-            raise CorruptJob(found.message, REMEDY, found.path)
-        yield found
+from storage.keys.gaps import release_scratch
 
 
 def compare_with_reference(space: StateSpace, job: Job) -> str | None:
@@ -76,7 +59,9 @@ def compare_with_reference(space: StateSpace, job: Job) -> str | None:
     return f"{' and '.join(compared)} with {reference.source}"
 
 
-def verify_expansion(space: StateSpace, job: Job, depth: int, memory: int | None = None) -> None:
+def verify_expansion(
+    space: StateSpace, job: Job, depth: int, memory: int | None = None, work_dir: Path | None = None
+) -> None:
     """Make a level again from the one before, generating all neighbours, and compare it with what is on disk.
 
     Parameters
@@ -87,22 +72,28 @@ def verify_expansion(space: StateSpace, job: Job, depth: int, memory: int | None
         1 or more; the arrays of the level before (and of the one before that) must be on disk.
     memory : int, optional
         Budget in bytes.
+    work_dir : Path, optional
+        Where it is made; beside the job unless given. Nothing of it stays.
 
     Raises
     ------
     CorruptJob
         If the levels differ.
+    OutOfBudget
+        If it is not expected to fit into the memory or on the disk, or does not.
     """
     load_kernels(space)
     frontier = job.level(depth - 1)
     expected = job.level(depth).manifest
-    workers = available_workers()
-    budget = divide(memory or available_memory() // 2, resident_bytes(), workers)
-    with tempfile.TemporaryDirectory(prefix="verify-") as directory, ThreadExecutor(budget.workers) as executor:
-        work = WorkingLevel(Path(directory), depth, space.layout.field_bits)
-        maker = LevelMaker(space, executor, budget, Observer())
-        earlier = partial(job.earlier_levels, depth, space.bipartite)
-        again = maker.make(work, frontier, earlier, exhaustive=True)
+    release_scratch()
+    budget = budget_for(memory, available_workers(), earlier_levels=2)
+    with private_scratch(job, work_dir) as directory, ThreadExecutor(budget.workers) as executor:
+        room = Room(job, None, False, Observer(), directory)
+        work = WorkingLevel(directory / "level", depth, space.layout.field_bits)
+        maker = LevelMaker(space, executor, budget, Observer(), room)
+        earlier = partial(earlier_levels, space, job, depth, whole=True)
+        with room.watching(work), writing(directory):
+            again = maker.make(work, frontier, earlier, exhaustive=True)
     for name in ("keys", "states", "digest"):
         if getattr(again, name) != getattr(expected, name):
             raise CorruptJob(

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.census.kernels import kernel
+from storage.compiler.kernel import kernel
 
 EMPTY, LOWER, UPPER, FREE = 0, 1, 2, 3
 MOST_ROWS = 21  # two bits for each of 22 places
@@ -32,19 +32,19 @@ MOST_SUCCESSORS = 4
 UNREACHABLE = 1 << 20
 
 
-@kernel(inline="always")
+@kernel(inline="always", counts_references=False)
 def what_is_at(boundary, place):
     """What a place is."""
     return (boundary >> (2 * place)) & 3
 
 
-@kernel()
+@kernel(counts_references=False)
 def put(boundary, place, what):
     """The boundary with a place changed."""
     return (boundary & ~(np.int64(3) << (2 * place))) | (np.int64(what) << (2 * place))
 
 
-@kernel()
+@kernel(counts_references=False)
 def other_end(boundary, place):
     """Place of the other end of the arc that ends at ``place``."""
     towards = 1 if what_is_at(boundary, place) == LOWER else -1
@@ -60,7 +60,7 @@ def other_end(boundary, place):
         place += towards
 
 
-@kernel()
+@kernel(counts_references=False)
 def free_ends(boundary, rows):
     """How many places are free; so many ends of the path have been laid."""
     count = 0
@@ -69,7 +69,7 @@ def free_ends(boundary, rows):
     return count
 
 
-@kernel()
+@kernel(counts_references=False)
 def edges_to_come(boundary, rows, row, column):
     """A lower bound of the edges that complete a path as wide as it is high, or wider.
 
@@ -127,13 +127,13 @@ def edges_to_come(boundary, rows, row, column):
     return edges + max(0, rows - 2 - column)
 
 
-@kernel()
+@kernel(counts_references=False)
 def _is_last(boundary, row):
     """Whether nothing crosses the boundary but what meets at the vertex, and all rows have been visited."""
     return boundary & PLACES & ~(np.int64(15) << (2 * row)) == 0 and boundary & BOTH_VISITED == BOTH_VISITED
 
 
-@kernel()
+@kernel(counts_references=False)
 def successors(boundary, rows, row, after, bent):
     """All ways to decide the next vertex.
 
@@ -209,7 +209,7 @@ def successors(boundary, rows, row, after, bent):
     return count, completed
 
 
-@kernel()
+@kernel(counts_references=False)
 def decide_vertex(boundaries, rows, row, column, most, after, sources, bent, completing, room):
     """All boundaries after the next vertex, from which ``most`` edges may suffice.
 
@@ -229,7 +229,7 @@ def decide_vertex(boundaries, rows, row, column, most, after, sources, bent, com
     return found
 
 
-@kernel()
+@kernel(counts_references=False)
 def add_up(order, after, sources, bent, before, merged, counts):
     """Join equal boundaries: the rows of ``before`` that lead to each are added up, moved by one where bent."""
     row = -1

@@ -10,16 +10,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.census.kernels import kernel
 from pipeline.census.rules import Table
 from pipeline.census.swings import ANTICLOCKWISE_TURN, CLOCKWISE_TURN, is_blocked, lay_out
 from pipeline.census.symmetry import make_canonical
+from storage.compiler.kernel import kernel
 
 UNFOLDS, CLOSED, FULL = 0, 1, 2
 SMALLEST_ROOM = 1 << 7
 
 
-@kernel()
+@kernel(counts_references=False)
 def bends_left(joints, xs, ys, numbers, blocked):
     """Straighten, in place, until no bend can be straightened; returns how many bends there are then."""
     first = np.int64(1)
@@ -42,7 +42,7 @@ def bends_left(joints, xs, ys, numbers, blocked):
     return left
 
 
-@kernel()
+@kernel(counts_references=False)
 def _pack(joints):
     """The joints as two numbers, two bits a joint."""
     high = low = np.uint64(0)
@@ -54,7 +54,7 @@ def _pack(joints):
     return high, low
 
 
-@kernel()
+@kernel(counts_references=False)
 def _slot_of(high, low, slots, shapes):
     """Where a shape is in a hash table of rows of ``shapes``, or the free place where it belongs."""
     mixed = (high ^ (low * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -68,7 +68,7 @@ def _slot_of(high, low, slots, shapes):
     return slot
 
 
-@kernel()
+@kernel(counts_references=False)
 def _search(numbers, blocked, shapes, packed, slots, xs, ys, joints, neighbour):
     """Search the component of the shape in row 0 of ``shapes``; returns the outcome and the number of shapes found.
 
@@ -127,7 +127,7 @@ def search_component(start: NDArray[np.uint8], table: Table, most: int) -> tuple
         A shape in canonical form, of at most 64 joints.
     table : Table
     most : int
-        Shapes to hold in memory.
+        Shapes to hold in memory, a power of two.
 
     Returns
     -------
@@ -148,4 +148,4 @@ def search_component(start: NDArray[np.uint8], table: Table, most: int) -> tuple
         if outcome != FULL or rows >= most:
             return outcome, shapes[:count]
         # Beginning again costs no more than the last attempt.
-        rows *= 4
+        rows = min(4 * rows, most)

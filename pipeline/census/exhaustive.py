@@ -7,15 +7,15 @@ read from the other end with the first bend clockwise. Nothing is shared with th
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from pipeline.census.swings import STEP_X, STEP_Y
+from storage.compiler.kernel import kernel
 
 MAX_EDGES = 33  # two bits a joint in 64 bits
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def count_shapes(prefix, n, numbers, blocked, find_stuck, bends_of, found):
     """Count the shapes that begin in a given way.
 
@@ -130,7 +130,7 @@ def count_shapes(prefix, n, numbers, blocked, find_stuck, bends_of, found):
     return shapes, stuck, nodes
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _next_open(first, last, cells, rows, digits, point_number, blocked, blocking):
     """The earliest bend from joint ``first`` on that no vertex up to ``last`` blocks; 0 if there is none.
 

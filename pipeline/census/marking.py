@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.census.kernels import kernel
 from pipeline.census.vectors import join_pair
 from pipeline.census.windows import LARGE_RADIUS, SMALL_RADIUS
+from storage.compiler.kernel import kernel
 
 
-@kernel()
+@kernel(counts_references=False)
 def _is_far(x, y, near, steps):
     """Whether an edge is further from the pivot than any vertex to come.
 
@@ -18,7 +18,7 @@ def _is_far(x, y, near, steps):
     return abs(x) + abs(y) > near or x * x + y * y > (steps + 3) * (steps + 3)
 
 
-@kernel()
+@kernel(counts_references=False)
 def mark_any(blocking, joint, turn, xs, ys, centre, starts, points, near, steps):
     """Find the cells of a window from which a vertex blocks the straightening of a bend, point by point.
 
@@ -59,7 +59,7 @@ def mark_any(blocking, joint, turn, xs, ys, centre, starts, points, near, steps)
                 blocking[joint, u & 1, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
 
 
-@kernel()
+@kernel(counts_references=False)
 def _move(cells, up, across, blocking, joint, parity):
     """Write a bitmap of radius 15, moved by some rows and columns; what leaves the window is lost."""
     low = np.uint64(0x0001000100010001)
@@ -80,7 +80,7 @@ def _move(cells, up, across, blocking, joint, parity):
         blocking[joint, parity, word] = moved
 
 
-@kernel()
+@kernel(counts_references=False)
 def mark_near(blocking, joint, turn, xs, ys, centre, bitmaps, near, steps, joined):
     """As :func:`mark_any`, for a window of radius 15 and ``steps`` of at most 15: whole bitmaps are joined, then moved.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.census.kernels import kernel
 from pipeline.census.rules import Table
 from pipeline.census.swings import ANTICLOCKWISE_TURN, CLOCKWISE_TURN, is_blocked, lay_out
 from pipeline.census.symmetry import make_canonical
+from storage.compiler.kernel import kernel
 
 
-@kernel()
+@kernel(counts_references=False)
 def _find_neighbours(joints, xs, ys, numbers, blocked, found, straightened):
     """Canonical forms of what legal moves lead to, in rows of ``found``; returns how many.
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.census.kernels import kernel
 from pipeline.census.vectors import reach_after_large, reach_after_small, reach_large, reach_small
 from pipeline.census.windows import LARGE_RADIUS, SMALL_RADIUS, bit_of
+from storage.compiler.kernel import kernel
 
 
-@kernel()
+@kernel(counts_references=False)
 def reach(free, blocking, reached, ends, hits, x, y, steps, joints, row, count):
     """Find what a walk can reach, and which open bends have blocking cells there.
 
@@ -49,7 +49,7 @@ def reach(free, blocking, reached, ends, hits, x, y, steps, joints, row, count):
     return reach_large(free, blocking, reached, ends, hits, bit, parity, steps, joints, row, count)
 
 
-@kernel()
+@kernel(counts_references=False)
 def reach_after(free, blocking, joint, reached, parity, steps, joints, row, count):
     """As :func:`reach`, which must have been called before, of the ways that visit blocking cells of a bend first."""
     if free.shape[1] == 4:
@@ -57,7 +57,7 @@ def reach_after(free, blocking, joint, reached, parity, steps, joints, row, coun
     return reach_after_large(free, blocking, joint, reached, parity, steps, joints, row, count)
 
 
-@kernel()
+@kernel(counts_references=False)
 def pairs_fit(free, blocking, reached, hits, known, x, y, steps, joints, row, count, end):
     """Whether each open bend can be blocked before or after a certain one; parameters as :func:`reach`.
 
@@ -87,7 +87,7 @@ def pairs_fit(free, blocking, reached, hits, known, x, y, steps, joints, row, co
     return True, known
 
 
-@kernel()
+@kernel(counts_references=False)
 def takes_in(free, blocking, reached, ends, hits, x, y, steps, joints, row, count):
     """Whether one more bend can be blocked, and before or after each of the others; parameters as :func:`reach`.
 

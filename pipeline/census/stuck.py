@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.census.kernels import kernel
 from pipeline.census.marking import mark_any, mark_near
 from pipeline.census.reach import pairs_fit, reach, takes_in
 from pipeline.census.windows import (
@@ -23,12 +22,13 @@ from pipeline.census.windows import (
     radius_of,
     show_all,
 )
+from storage.compiler.kernel import kernel
 
 CLOCKWISE, STRAIGHT, ANTICLOCKWISE = 0, 1, 2
 EXHAUSTED = -1
 
 
-@kernel(inline="always")
+@kernel(inline="always", counts_references=False)
 def straightening_turn(digit):
     """Which turn straightens a bend: 0 anticlockwise, 1 clockwise; the bits and lists of a rule are in this order."""
     return 1 if digit == ANTICLOCKWISE else 0
@@ -69,7 +69,7 @@ def make_walk(n: int) -> Walk:
     return Walk(xs, ys, headings, digits, next_digit, bends, open_bends, np.zeros((n + 1, n + 1), dtype=np.int64))
 
 
-@kernel()
+@kernel(counts_references=False)
 def _is_blocked(walk, joint, last, blocked_points):
     """Whether one of the vertices up to ``last`` blocks the straightening of the bend at ``joint``."""
     xs, ys = walk.xs, walk.ys
@@ -90,7 +90,7 @@ def _is_blocked(walk, joint, last, blocked_points):
     return False
 
 
-@kernel()
+@kernel(counts_references=False)
 def _begin(prefix, walk, blocked_points):
     """Lay out the beginning of a walk and find its open bends; returns the number of its edges."""
     edges = prefix.size + 1
@@ -113,7 +113,7 @@ def _begin(prefix, walk, blocked_points):
     return edges
 
 
-@kernel()
+@kernel(counts_references=False)
 def _open_window(window, walk, depth, blocked_points):
     """Centre a window at a vertex and fill it from the walk up to there."""
     radius = radius_of(window)
@@ -132,7 +132,7 @@ def _open_window(window, walk, depth, blocked_points):
         mark_any(window.blocking, joint, turn, walk.xs, walk.ys, window.centre, starts, points, near, n - joint)
 
 
-@kernel()
+@kernel(counts_references=False)
 def _advance(walk, window, blocked_points, floor, depth, stop):
     """Go on with the search until a walk of ``stop`` edges is found.
 
@@ -235,7 +235,7 @@ def _advance(walk, window, blocked_points, floor, depth, stop):
             return depth, nodes
 
 
-@kernel()
+@kernel(counts_references=False)
 def search_prefix(prefix, walk, large, small, blocked_points, found):
     """All stuck walks that begin in a given way.
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.census.kernels import kernel
+from storage.compiler.kernel import kernel
 
 STEP_X = np.array([1, 0, -1, 0], dtype=np.int64)
 STEP_Y = np.array([0, 1, 0, -1], dtype=np.int64)
 ANTICLOCKWISE_TURN, CLOCKWISE_TURN = 0, 1
 
 
-@kernel()
+@kernel(counts_references=False)
 def lay_out(joints, xs, ys, first):
     """Coordinates of the vertices behind joint ``first`` and on, those up to there being right already.
 
@@ -36,7 +36,7 @@ def lay_out(joints, xs, ys, first):
         ys[joint + 1] = ys[joint] + STEP_Y[heading]
 
 
-@kernel()
+@kernel(counts_references=False)
 def blocks(xs, ys, joint, vertex, turn, numbers, blocked):
     """Whether one moving vertex blocks a quarter turn of the part behind a joint.
 
@@ -66,7 +66,7 @@ def blocks(xs, ys, joint, vertex, turn, numbers, blocked):
     return False
 
 
-@kernel()
+@kernel(counts_references=False)
 def is_blocked(xs, ys, joint, last, turn, numbers, blocked):
     """Whether any of the vertices from a joint to ``last`` blocks a quarter turn; parameters as :func:`blocks`."""
     for vertex in range(joint + 1, last + 1):  # noqa: SIM110 (numba compiles no generators here)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.census.kernels import kernel
 from pipeline.census.swings import STEP_X, STEP_Y
+from storage.compiler.kernel import kernel
 
 
-@kernel()
+@kernel(counts_references=False)
 def _grow_both_ways(n, mirrored, occupied, front, back, headings, following, bends, total):
     """The walks of :func:`symmetric_walks` whose first edge goes right; the arrays are room to work in.
 

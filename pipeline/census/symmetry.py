@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pipeline.census.kernels import kernel
+from storage.compiler.kernel import kernel
 
 
-@kernel()
+@kernel(counts_references=False)
 def canonical_order(joints):
     """How a walk compares with its reading from the other end.
 
@@ -35,7 +35,7 @@ def canonical_order(joints):
     return 0
 
 
-@kernel()
+@kernel(counts_references=False)
 def make_canonical(joints):
     """Turn a walk into the canonical form of its shape, in place."""
     for digit in joints:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.census.kernels import kernel
+from storage.compiler.kernel import kernel
 
 SMALL_RADIUS = 15
 LARGE_RADIUS = 31
@@ -62,40 +62,40 @@ def make_window(radius: int, joints: int) -> Window:
     )
 
 
-@kernel(inline="always")
+@kernel(inline="always", counts_references=False)
 def radius_of(window):
     """Radius of a window."""
     return SMALL_RADIUS if window.free.shape[1] == 4 else LARGE_RADIUS
 
 
-@kernel(inline="always")
+@kernel(inline="always", counts_references=False)
 def bit_of(x, y, radius):
     """Bit of the cell at (x, y) from the centre, in the bitmap of its parity."""
     return ((x + y + radius) >> 1) * (radius + 1) + ((x - y + radius) >> 1)
 
 
-@kernel()
+@kernel(counts_references=False)
 def is_free(free, x, y, radius):
     """Whether the cell at (x, y) from the centre, which must be within the window, is free."""
     bit = bit_of(x, y, radius)
     return (free[(x + y) & 1, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1) != 0
 
 
-@kernel()
+@kernel(counts_references=False)
 def is_blocking(blocking, joint, x, y, radius):
     """Whether a vertex at (x, y) from the centre blocks the straightening of a bend."""
     bit = bit_of(x, y, radius)
     return (blocking[joint, (x + y) & 1, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1) != 0
 
 
-@kernel()
+@kernel(counts_references=False)
 def occupy(free, x, y, radius):
     """Make the cell at (x, y) from the centre, which must be within the window, free or not, the opposite of now."""
     bit = bit_of(x, y, radius)
     free[(x + y) & 1, bit >> 6] ^= np.uint64(1) << np.uint64(bit & 63)
 
 
-@kernel()
+@kernel(counts_references=False)
 def show_all(window):
     """Make all cells of the window free."""
     radius = radius_of(window)

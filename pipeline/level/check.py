@@ -63,6 +63,8 @@ def check_partition(space: StateSpace, level: Level, record: PartitionRecord) ->
         keys += block.size
         states += space.count_states(block)
         digest = add_digests(digest, int(digest_of(block)))
+        # Not to be held while the next chunk is decoded.
+        del block, bare, wrong
     found = {"keys": keys, "states": states, "last": final, "digest": digest}
     for name, value in found.items():
         if value != getattr(record, name):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from storage.compiler.kernel import kernel
 
-@numba.njit(nogil=True, cache=True)
+
+@kernel
 def join_duplicates(keys, mask_bits):
     """Join keys that differ in their move masks alone; in place.
 
@@ -39,7 +40,7 @@ def join_duplicates(keys, mask_bits):
     return last + 1
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def mark_members(keys, others, mask_bits, found):
     """Set ``found[i]`` where the state of ``keys[i]`` is among ``others``; both ascend without repetitions."""
     shift = np.uint64(mask_bits)
@@ -56,7 +57,7 @@ def mark_members(keys, others, mask_bits, found):
             found[position] = True
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def remove_marked(keys, found):
     """Close the gaps that marked keys leave, in place; returns how many keys stay."""
     kept = 0

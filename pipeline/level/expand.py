@@ -8,10 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.level.duplicates import join_duplicates
+from pipeline.level.sort import sort_keys
 from pipeline.level.workspace import workspace
 from pipeline.running.counters import Counters
 from pipeline.spaces.contract import StateSpace
+from pipeline.spaces.guards import expand_checked
 from storage.jobs.level import Level
+from storage.keys.digest import digest_of
 from storage.keys.spills import Spills
 
 Report = Callable[[Counters], None]
@@ -88,7 +91,7 @@ def expand(
         """Sort and join what is in the buffer, spill it unless more room will help; returns what stays in it."""
         nonlocal limit
         part = buffer[:filled]
-        part.sort()
+        sort_keys(part)
         kept = int(join_duplicates(part, mask_bits))
         if not last:
             if kept <= limit // 2:
@@ -107,12 +110,18 @@ def expand(
             position = 0
             while position < block.size:
                 # At most a piece at a time, so that reports come often enough.
-                step = space.expand(block[position : position + STEP_KEYS], buffer[filled:limit], exhaustive)
+                step = expand_checked(space, block[position : position + STEP_KEYS], buffer[filled:limit], exhaustive)
+                # Of what was expanded, afterwards: a bit that flips in memory meanwhile shows too.
+                digest = int(digest_of(block[position : position + step.consumed]))
                 position += step.consumed
                 filled += step.written
-                count(Counters(step.consumed, step.written, forward=step.forward, backward=step.backward))
+                count(
+                    Counters(step.consumed, step.written, forward=step.forward, backward=step.backward, digest=digest)
+                )
                 if filled + space.max_neighbours > limit:
                     filled = join(last=False)
+            # Not to be held while the next chunk is decoded.
+            del block
         if filled:
             filled = join(last=True)
         writer.close(total.receipt())

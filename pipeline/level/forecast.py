@@ -64,13 +64,16 @@ def forecast(plan: LevelPlan, before: Sequence[Manifest], in_memory: bool) -> Fo
     kept = min(1.0, ALLOWANCE * last.keys / last.spilled) if last.spilled else 1.0
     keys = kept * plan.expected_spill
     stored = _stored_key_bytes(before)
-    sample = min(keys, SAMPLE_KEYS * plan.partitions) * SAMPLE_KEY_BYTES
-    files = plan.partitions * (ARRAY_BYTES + 4 * FILE_BYTES)
-    arrays = ALLOWANCE * stored * keys + sample + files
+    arrays = ALLOWANCE * stored * keys + metadata_bytes(keys, plan.partitions) + 4 * FILE_BYTES * plan.partitions
     if in_memory:
         return Forecast(0, int(arrays))
     spills = ALLOWANCE * _spilled_key_bytes(before, stored) * plan.expected_spill + len(plan.tasks) * FILE_BYTES
     return Forecast(int(spills), int(arrays))
+
+
+def metadata_bytes(keys: float, partitions: int) -> float:
+    """Bytes of the metadata of a level's arrays, which repeat some of their keys."""
+    return partitions * ARRAY_BYTES + min(keys, SAMPLE_KEYS * partitions) * SAMPLE_KEY_BYTES
 
 
 def _stored_key_bytes(before: Sequence[Manifest]) -> float:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.level.duplicates import join_duplicates, mark_members, remove_marked
+from pipeline.level.places import MOST_MASK_BITS, PlaceTables
 from pipeline.level.runs import copy_runs, positions_below
+from pipeline.level.sort import sort_in_use
 from pipeline.running.memory import configure_allocator
-from pipeline.spaces.contract import StateSpace
+from pipeline.spaces.contract import Places, StateSpace
+from pipeline.spaces.guards import blaming, check_space, checked_roots, expand_checked
 from storage.keys.digest import digest_of
 from storage.keys.gaps import decode, encode
 
@@ -19,16 +22,26 @@ def load_kernels(space: StateSpace) -> None:
     to the memory that is measured before the budget is divided.
     """
     configure_allocator()
-    keys = space.roots()
+    check_space(space)
+    keys = checked_roots(space)
     out = np.empty(2 * space.max_neighbours + 2, dtype=np.uint64)
-    space.expand(keys, out, False)
-    space.count_states(keys)
+    expand_checked(space, keys, out, False)
+    with blaming(space.name, "while it counted states"):
+        space.count_states(keys)
     mask_bits = space.layout.mask_bits
     found = np.zeros(keys.size, dtype=np.bool_)
     join_duplicates(keys.copy(), mask_bits)
     mark_members(keys, keys, mask_bits, found)
     remove_marked(keys.copy(), found)
     digest_of(keys)
+    sort_in_use()
+    if space.places is not None and mask_bits <= MOST_MASK_BITS:
+        tables = PlaceTables(Places(64, mask_bits), mask_bits, 2)
+        one = np.ones(1, dtype=np.uint64)
+        tables.mark(0, one)
+        tables.count(0, 1)
+        tables.clear(one)
+        tables.take(0, 1, np.empty(64, dtype=np.uint64))
     ends = np.array([0], dtype=np.int64), np.array([keys.size], dtype=np.int64)
     positions_below(keys, *ends, np.uint64(0))
     copy_runs(keys, *ends, keys.copy())

@@ -6,13 +6,14 @@ from functools import partial
 
 from pipeline.level.check import check_manifest
 from pipeline.level.disk import Room
+from pipeline.level.earlier import earlier_levels
 from pipeline.level.maker import LevelMaker
 from pipeline.running.events import Observer
 from pipeline.running.executors import Executor
 from pipeline.running.memory import Budget
 from pipeline.running.settings import Settings
 from pipeline.spaces.contract import Detection, StateSpace
-from storage.errors import CorruptJob
+from storage.errors import CorruptJob, Mismatch
 from storage.jobs.job import Job
 from storage.jobs.working import WorkingLevel
 from storage.manifest import Manifest
@@ -48,6 +49,9 @@ class LevelLoop:
         self._executor = executor
         self._room = Room(job, settings.max_disk, settings.force, observer)
         self._maker = LevelMaker(space, executor, budget, observer, self._room)
+        self._reference = space.reference()
+        # What is committed is looked through once; from then on this process alone adds to it.
+        self._levels = self._states = self._dropped = 0
 
     def run(self) -> None:
         """Go on until the space is exhausted or the depth bound is reached.
@@ -58,9 +62,13 @@ class LevelLoop:
             If the executor was told to stop.
         OutOfBudget
             If the disk or the quota has no room for a level; what is done of it stays.
+        Mismatch
+            If more states are found than the space has; the level that brings them is not committed.
         """
         try:
-            if not self._job.depths():
+            manifests = self._job.manifests()
+            self._levels, self._states = len(manifests), sum(manifest.states for manifest in manifests)
+            if not manifests:
                 self._commit_roots()
             while self._make_next():
                 pass
@@ -69,7 +77,7 @@ class LevelLoop:
 
     def _make_next(self) -> bool:
         """Make and commit the next level, unless there is nothing left to do."""
-        depth = len(self._job.depths())
+        depth = self._levels
         frontier = self._job.level(depth - 1)
         if self._settings.keep == "frontier":
             self._drop_levels(depth - 1)
@@ -85,7 +93,7 @@ class LevelLoop:
         self._executor.check()
         work = self._job.working_level(depth)
         with self._room.watching(work):
-            earlier = partial(self._job.earlier_levels, depth, self._space.bipartite)
+            earlier = partial(earlier_levels, self._space, self._job, depth)
             self._commit(work, self._maker.make(work, frontier, earlier, frontier.manifest.exhaustive))
         return True
 
@@ -94,11 +102,25 @@ class LevelLoop:
         self._commit(work, self._maker.make_roots(work))
 
     def _commit(self, work: WorkingLevel, manifest: Manifest) -> None:
+        self._states += manifest.states
+        self._refuse_surplus(manifest.depth)
         self._job.commit(work, manifest)
+        self._levels += 1
         self._observer.level_committed(manifest)
+
+    def _refuse_surplus(self, depth: int) -> None:
+        """Stop at what cannot be, whatever went wrong."""
+        reference = self._reference
+        if reference is not None and reference.size is not None and self._states > reference.size:
+            raise Mismatch(
+                f"{self._job.path} has {self._states} states up to depth {depth}; {reference.source} says "
+                f"{reference.size} in all",
+                f"level {depth} was not committed; check the job with 'pipeline verify', and this machine's memory",
+            )
 
     def _drop_levels(self, newest: int) -> None:
         """Delete arrays that no later level needs."""
         needed = 0 if self._space.detection is Detection.MASKS else 1
-        for depth in range(newest - needed):
+        for depth in range(self._dropped, newest - needed):
             self._job.drop_arrays(depth)
+            self._dropped = depth + 1

@@ -13,21 +13,34 @@ from pathlib import Path
 
 import numpy as np
 
+from pipeline.level.claims import SAMPLED_KEYS as CLAIMED_KEYS
+from pipeline.level.claims import Claims
 from pipeline.level.disk import Room
 from pipeline.level.merge import partition_name
 from pipeline.level.passes import Passes
-from pipeline.level.plan import LevelPlan, make_plan, stored_plan
+from pipeline.level.places import PlaceTables, aligned, table_words
+from pipeline.level.plan import LevelPlan, make_plan, sample_keys, stored_plan
+from pipeline.level.workspace import release_workspaces
 from pipeline.running.counters import Counters
 from pipeline.running.events import Observer
 from pipeline.running.executors import Executor
-from pipeline.running.memory import Budget
+from pipeline.running.memory import Budget, release_free_memory
 from pipeline.spaces.contract import Detection, Keys, StateSpace
-from storage.errors import CorruptSpill
+from pipeline.spaces.guards import checked_roots
+from storage.errors import CorruptJob, CorruptSpill
 from storage.files.durable import bytes_below, make_directories
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
+from storage.keys.gaps import release_scratch
 from storage.keys.spills import DiskSpills, MemorySpills, SelectedSpills, Spills
 from storage.manifest import Manifest
+
+# Smaller levels say little of what a key takes in a file, and their chunks are small.
+TELLING_KEYS = 1 << 17
+# The next level may take more.
+ALLOWANCE = 1.1
+# Words of tables that are read and emptied in the time that sorting saves on a key.
+WORDS_WORTH_A_KEY = 8
 
 
 @dataclass(frozen=True)
@@ -67,12 +80,14 @@ class LevelMaker:
         self._budget = budget
         self._observer = observer
         self._room = room
+        self._claims = Claims(space)
         self._passes = Passes(space, executor, observer)
         self._arena: Keys | None = None
+        self._tables: PlaceTables | None = None
 
     def make_roots(self, work: WorkingLevel) -> Manifest:
         """Make level 0."""
-        roots = self._space.roots()
+        roots = checked_roots(self._space)
         make_directories(work.partitions)
         writer = work.writer(partition_name(0), roots.size)
         writer.append(roots, self._space.count_states(roots))
@@ -131,19 +146,34 @@ class LevelMaker:
         selection: Selection | None,
     ) -> Manifest:
         started = time.monotonic()
+        self._adapt_budget(frontier.manifest, earlier)
+        self._claims.check(frontier, sample_keys(frontier, CLAIMED_KEYS))
         plan = self._plan(work, frontier, exhaustive, selection)
-        spills = self.spills(work, plan, selection)
-        buffer_keys = self._buffer_keys(spills)
-        totals = self._passes.expand(work, frontier, plan, spills, buffer_keys)
-        if not plan.exhaustive and self._misses_moves(frontier, totals):
-            self._observer.message(
-                f"level {work.depth}: some moves that one-sided expansion leaves out do not lead back; "
-                "from here on all neighbours are generated"
-            )
-            work.discard()
-            return self._make(work, frontier, earlier, exhaustive=True, selection=selection)
-        removed = earlier() if plan.exhaustive else []
-        records = self._passes.merge(work, plan, spills, totals.spilled, removed, buffer_keys)
+        found_in = self._tables_for(work, plan, selection) or self.spills(work, plan, selection)
+        try:
+            if isinstance(found_in, PlaceTables):
+                totals = self._passes.mark(work, frontier, plan, found_in)
+            else:
+                totals = self._passes.expand(work, frontier, plan, found_in, self._buffer_keys(found_in))
+            self._check_read(work, frontier, totals)
+            if not plan.exhaustive and self._misses_moves(frontier, totals):
+                self._observer.message(
+                    f"level {work.depth}: some moves that one-sided expansion leaves out do not lead back; "
+                    "from here on all neighbours are generated"
+                )
+                work.discard()
+                self._tables = None
+                return self._make(work, frontier, earlier, exhaustive=True, selection=selection)
+            removed = earlier() if plan.exhaustive else []
+            if isinstance(found_in, PlaceTables):
+                records = self._passes.collect(work, plan, found_in, totals.spilled, removed)
+            else:
+                buffer_keys = self._buffer_keys(found_in)
+                records = self._passes.merge(work, plan, found_in, totals.spilled, removed, buffer_keys)
+        except BaseException:
+            # What half a level left in the tables must not come into the next one.
+            self._tables = None
+            raise
         return Manifest.of(
             work.depth,
             records,
@@ -154,6 +184,23 @@ class LevelMaker:
             seconds=round(time.monotonic() - started, 3),
             peak_spill_bytes=bytes_below(work.path / "spills"),
         )
+
+    def release(self) -> None:
+        """Let go of what is kept for the next level: what else the process does has to fit into the same memory."""
+        self._arena = self._tables = None
+        release_workspaces()
+        release_scratch()
+        release_free_memory()
+
+    def _check_read(self, work: WorkingLevel, frontier: Level, totals: Counters) -> None:
+        """Make sure that what was expanded is what was committed."""
+        if (totals.keys, totals.digest) != (frontier.manifest.keys, frontier.manifest.digest):
+            work.discard()
+            raise CorruptJob(
+                f"level {work.depth}: what was read of the level before ({frontier.path}) is not what was committed",
+                "resume the job; if it happens again, check the memory of this machine, and the job with "
+                "'pipeline verify'",
+            )
 
     def _always_exhaustive(self) -> bool:
         return self._space.detection is Detection.LEVELS
@@ -176,10 +223,37 @@ class LevelMaker:
                 plan = replace(plan, splitters=selection.splitters)
         if self._room is not None:
             in_memory = self._executor.shares_memory and self._budget.fits(plan.expected_spill)
+            in_memory = in_memory or (selection is None and self._uses_tables(work, plan))
             self._room.begin(work, plan, in_memory)
         if not begun:
             work.save_plan(plan.to_json())
         return plan
+
+    def _uses_tables(self, work: WorkingLevel, plan: LevelPlan) -> bool:
+        """Whether a level is so dense that tables of places are faster than sorting, and they fit in memory."""
+        places, mask_bits = self._space.places, self._space.layout.mask_bits
+        if places is None or not self._executor.shares_memory:
+            return False
+        words = table_words(places, mask_bits)
+        if words is None or words * self._budget.workers > self._budget.memory_spill_keys:
+            return False
+        if plan.expected_spill * WORDS_WORTH_A_KEY < words * self._budget.workers:
+            return False
+        # A plan that another version made may be cut elsewhere.
+        cut_at_words = all(aligned(splitter, places, mask_bits) == splitter for splitter in plan.splitters)
+        return cut_at_words and not _begun(work.spills(), plan)
+
+    def _tables_for(self, work: WorkingLevel, plan: LevelPlan, selection: Selection | None) -> PlaceTables | None:
+        """The tables of places, all of them empty, if the level is made with them."""
+        if selection is not None or not self._uses_tables(work, plan):
+            self._tables = None
+            return None
+        if self._tables is None:
+            self._arena = None
+            release_workspaces()
+            assert self._space.places is not None
+            self._tables = PlaceTables(self._space.places, self._space.layout.mask_bits, self._budget.workers)
+        return self._tables
 
     def spills(self, work: WorkingLevel, plan: LevelPlan, selection: Selection | None = None) -> Spills:
         """Where the spills of a level go: to memory if they fit and no task's are on disk already."""
@@ -190,10 +264,32 @@ class LevelMaker:
         disk.check_partitions(plan.partitions)
         if self._executor.shares_memory and self._budget.fits(plan.expected_spill) and not _begun(disk, plan):
             if self._arena is None:
+                # Threads that have nothing to do at this level would keep buffers of the size that spilling takes.
+                release_workspaces()
                 self._arena = np.empty(self._budget.memory_spill_keys, dtype=np.uint64)
             return MemorySpills(self._arena.size, disk, self._arena)
         self._arena = None
         return disk
+
+    def _adapt_budget(self, frontier: Manifest, earlier: Callable[[], Sequence[Level]]) -> None:
+        """Give the workers more if the keys of the frontier take more bytes than is usual, or more levels are read.
+
+        Raises
+        ------
+        OutOfBudget
+            If not even one worker fits then.
+        """
+        if frontier.keys < TELLING_KEYS:
+            return
+        workers = self._budget.workers
+        chunk = self._budget.tuning.chunk
+        chunks = 0 if self._space.undirected else sum(min(level.manifest.keys, chunk) for level in earlier()) // chunk
+        self._budget = self._budget.adapted(ALLOWANCE * frontier.bytes / frontier.keys, chunks + 1)
+        if self._budget.workers < workers:
+            self._observer.message(
+                f"{self._budget.workers} of {workers} workers: sparse keys, or many levels, take more memory"
+            )
+            self._executor.limit(self._budget.workers)
 
     def _buffer_keys(self, spills: Spills) -> int:
         return self._budget.memory_buffer_keys if isinstance(spills, MemorySpills) else self._budget.buffer_keys

@@ -72,6 +72,8 @@ def merge(
                     writer.append(kept, space.count_states(kept))
                 if report is not None:
                     report(Counters(keys=read, stored=kept.size))
+            for states in known:
+                states.close()
         if writer is None:
             return PartitionRecord(name, 0, 0, 0, 0, 0, 0)
         return writer.close()
@@ -124,7 +126,20 @@ class _EarlierStates:
             if int(self._block[-1]) >> self._mask_bits > last:
                 # The next window may lie in this block too.
                 return
+            # Not to be held while the next chunk is decoded.
+            self._block = None
             self._block = next(self._blocks, None)
+
+    def close(self) -> None:
+        """End reading; what was read is compared with what was stored.
+
+        Raises
+        ------
+        CorruptJob
+            If it differs.
+        """
+        self._block = None
+        self._blocks.close()
 
 
 def _without(keys: Keys, known: Sequence[_EarlierStates]) -> Keys:

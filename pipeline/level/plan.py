@@ -13,8 +13,11 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from pipeline.level.duplicates import join_duplicates
 from pipeline.level.expand import ExpandTask
+from pipeline.level.places import aligned
+from pipeline.level.sort import sort_keys
 from pipeline.running.memory import Budget
 from pipeline.spaces.contract import Keys, StateSpace
+from pipeline.spaces.guards import expand_checked
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
 from storage.keys.partition import CHUNK_KEYS
@@ -151,22 +154,47 @@ def make_plan(space: StateSpace, frontier: Level, budget: Budget, exhaustive: bo
     """
     tasks = _tasks(frontier, budget)
     keys = frontier.manifest.keys
-    if keys <= SMALLEST_PARTITION // space.max_neighbours:
+    if is_small(keys, space.max_neighbours):
         return LevelPlan(tasks, (), exhaustive, keys * space.max_neighbours)
     neighbours, sampled = _sample(space, frontier, exhaustive)
-    generated = neighbours.size / sampled * keys
-    expected = int(generated * min(1.0, 1.25 * repetition)) + 1
-    # Spills that stay in memory are merged where they are, whatever the size of a partition.
-    by_memory = 0.0 if budget.fits(expected) else expected / (PARTITION_FILL * budget.buffer_keys)
-    by_workers = min(2 * budget.workers, expected / SMALLEST_PARTITION)
-    by_workers = max(by_workers, min(4 * budget.workers, expected / (8 * SMALLEST_PARTITION)))
-    partitions = max(1, ceil(by_memory), round(by_workers))
-    neighbours.sort()
+    expected = expected_spill(neighbours.size / sampled * keys, repetition)
+    partitions = partitions_for(expected, budget)
+    sort_keys(neighbours)
     states = neighbours[: join_duplicates(neighbours, space.layout.mask_bits)]
     places = np.arange(1, partitions) * states.size // partitions
     mask = (1 << space.layout.mask_bits) - 1
     splitters = sorted({key & ~mask for key in states[places].tolist()}) if states.size else []
+    if space.places is not None:
+        # So that tables of places can be used, whether they are or not.
+        splitters = sorted({aligned(key, space.places, space.layout.mask_bits) for key in splitters})
     return LevelPlan(tasks, tuple(splitters), exhaustive, expected)
+
+
+def is_small(keys: float, max_neighbours: int) -> bool:
+    """Whether a frontier is too small to look at: it is planned for the most neighbours that it can have."""
+    return keys <= SMALLEST_PARTITION // max_neighbours
+
+
+def expected_spill(generated: float, repetition: float) -> int:
+    """Keys that the expand pass is expected to spill.
+
+    Parameters
+    ----------
+    generated : float
+        Neighbours.
+    repetition : float
+        Keys spilled for each of them at the level before.
+    """
+    return int(generated * min(1.0, 1.25 * repetition)) + 1
+
+
+def partitions_for(expected: int, budget: Budget) -> int:
+    """Partitions of a level for which the expand pass spills so many keys."""
+    # Spills that stay in memory are merged where they are, whatever the size of a partition.
+    by_memory = 0.0 if budget.fits(expected) else expected / (PARTITION_FILL * budget.buffer_keys)
+    by_workers = min(2 * budget.workers, expected / SMALLEST_PARTITION)
+    by_workers = max(by_workers, min(4 * budget.workers, expected / (8 * SMALLEST_PARTITION)))
+    return max(1, ceil(by_memory), round(by_workers))
 
 
 def _tasks(frontier: Level, budget: Budget) -> tuple[ExpandTask, ...]:
@@ -185,12 +213,17 @@ def _tasks(frontier: Level, budget: Budget) -> tuple[ExpandTask, ...]:
     return tuple(tasks)
 
 
-def _sample(space: StateSpace, frontier: Level, exhaustive: bool) -> tuple[Keys, int]:
-    """Neighbours of keys spread over the frontier, and how many keys that are."""
+def sample_keys(frontier: Level, most: int) -> Keys:
+    """Keys spread over a level, ascending."""
     keys: list[int] = []
     for partition in frontier.manifest.partitions:
         keys.extend(frontier.sample(partition))
-    step = -(-len(keys) // SAMPLED_KEYS)
-    sampled = np.array(keys[::step], dtype=np.uint64)
+    step = -(-len(keys) // most) or 1
+    return np.array(keys[::step], dtype=np.uint64)
+
+
+def _sample(space: StateSpace, frontier: Level, exhaustive: bool) -> tuple[Keys, int]:
+    """Neighbours of keys spread over the frontier, and how many keys that are."""
+    sampled = sample_keys(frontier, SAMPLED_KEYS)
     out = np.empty((sampled.size + 1) * space.max_neighbours, dtype=np.uint64)
-    return out[: space.expand(sampled, out, exhaustive).written], sampled.size
+    return out[: expand_checked(space, sampled, out, exhaustive).written], sampled.size

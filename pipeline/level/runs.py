@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.level.duplicates import join_duplicates
+from pipeline.level.sort import sort_keys
 from pipeline.spaces.contract import Keys
+from storage.compiler.kernel import kernel
 from storage.errors import CorruptSpill
 from storage.keys.spill_file import Piece
 from storage.keys.spills import MemoryPiece
 
-WINDOW_KEYS = 1 << 19
+WINDOW_KEYS = 1 << 18
 
 
 class Runs(NamedTuple):
@@ -35,7 +36,7 @@ class Runs(NamedTuple):
         return int((self.stops - self.starts).sum())
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def positions_below(keys, starts, stops, bound):
     """For each run the position of its first key that is at least ``bound``."""
     positions = np.empty(starts.size, dtype=np.int64)
@@ -51,7 +52,7 @@ def positions_below(keys, starts, stops, bound):
     return positions
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def copy_runs(keys, starts, stops, out):
     """Copy all runs to ``out``, one behind the other."""
     filled = 0
@@ -81,7 +82,7 @@ def load_runs(pieces: Sequence[Piece], low: int | None, high: int | None, buffer
             size = max(stop - start, 0)
             if filled + size > buffer.size:
                 # Impossible with keys that ascend.
-                raise CorruptSpill("the spills of a partition do not ascend", "remove them and resume the job")
+                raise CorruptSpill("the spills of a partition do not ascend", "remove them and resume the job", None)
             buffer[filled : filled + size] = keys[start : start + size]
         starts.append(filled)
         filled += size
@@ -148,6 +149,6 @@ def windows(runs: Runs, mask_bits: int, buffer: Keys) -> Iterator[tuple[Keys, in
             buffer = np.empty(size, dtype=np.uint64)
         copy_runs(runs.keys, starts, stops, buffer)
         window = buffer[:size]
-        window.sort()
+        sort_keys(window)
         yield window[: join_duplicates(window, mask_bits)], size
         starts = stops

@@ -8,15 +8,27 @@ import numpy as np
 
 from pipeline.spaces.contract import Keys
 
-_local = threading.local()
+
+class _Buffers(threading.local):
+    """One buffer for each thread."""
+
+    buffer: Keys | None = None
+
+
+_buffers = _Buffers()
 
 
 def workspace(keys: int) -> Keys:
     """This thread's buffer of exactly ``keys`` keys; what it holds is undefined."""
-    buffer: Keys | None = getattr(_local, "buffer", None)
-    if buffer is None or not keys <= buffer.size <= 2 * keys:
+    held = _buffers
+    if held.buffer is None or not keys <= held.buffer.size <= 2 * keys:
         # Let go of the old one first, so that there are never two; a much larger one is memory that others count on.
-        _local.buffer = buffer = None
-        buffer = np.empty(keys, dtype=np.uint64)
-        _local.buffer = buffer
-    return buffer[:keys]
+        held.buffer = None
+        held.buffer = np.empty(keys, dtype=np.uint64)
+    return held.buffer[:keys]
+
+
+def release_workspaces() -> None:
+    """Let go of the buffers of all threads; called while no task runs."""
+    global _buffers
+    _buffers = _Buffers()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
 
+from storage.keys.digest import add_digests
+
 
 @dataclass(frozen=True)
 class Counters:
@@ -21,6 +23,8 @@ class Counters:
         Keys stored by the merge.
     forward, backward : int
         Moves; see :class:`pipeline.spaces.contract.Detection`.
+    digest : int
+        Of the keys expanded; see :mod:`storage.keys.digest`.
     """
 
     keys: int = 0
@@ -29,6 +33,7 @@ class Counters:
     stored: int = 0
     forward: int = 0
     backward: int = 0
+    digest: int = 0
 
     def __add__(self, other: Counters) -> Counters:
         return Counters(
@@ -38,6 +43,7 @@ class Counters:
             self.stored + other.stored,
             self.forward + other.forward,
             self.backward + other.backward,
+            add_digests(self.digest, other.digest),
         )
 
     def receipt(self) -> dict[str, int]:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from importlib import import_module
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -52,6 +52,14 @@ class Executor(ABC):
         """Get the workers ready: those of other processes call ``load``, as this process has done already."""
         return
 
+    def limit(self, workers: int) -> None:
+        """Run no more tasks at a time than so many; called while no task runs."""
+        self.workers = min(self.workers, workers)
+
+    def share(self, *directories: Path) -> None:
+        """Make sure that the workers see some directories, which have metadata."""
+        return
+
     def check(self) -> None:
         """Raise :class:`Stopped` if a stop was asked for."""
         if self.stop.is_set():
@@ -94,9 +102,15 @@ class ThreadExecutor(Executor):
         super().__init__(workers)
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="worker")
 
-    def prepare(self, load: Callable[[], None]) -> None:
-        # What dask takes belongs to the memory that is measured before the budget is divided.
-        import_module("dask.threaded")
+    def limit(self, workers: int) -> None:
+        super().limit(workers)
+        # dask runs as many tasks at a time as the pool has threads, whatever number it is told; and what a thread keeps
+        # from task to task, such as its buffer, goes with it.
+        self._renew_pool()
+
+    def _renew_pool(self) -> None:
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="worker")
 
     def run(self, tasks: Sequence[Task], done: Callable[[Any], None]) -> None:
         if len(tasks) <= 1:
@@ -127,8 +141,7 @@ class ThreadExecutor(Executor):
             )
         except BaseException:
             # Tasks that run already end by themselves; nobody may write to the job after this returns.
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="worker")
+            self._renew_pool()
             raise
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ from pipeline.running.executors import Executor
 from pipeline.running.memory import available_workers
 from pipeline.running.schedulers import make_executor
 from pipeline.running.settings import Tls
+from storage.compiler.kernel import checked_while_compiling
 
 
 class StoppableRun:
@@ -26,7 +27,8 @@ class StoppableRun:
                 self._executor = executor
                 if self._stop_wanted:
                     executor.stop.set()
-                yield executor
+                with checked_while_compiling(executor.check):
+                    yield executor
         finally:
             self._executor = None
             self._stop_wanted = False

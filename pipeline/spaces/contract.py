@@ -35,6 +35,36 @@ class KeyLayout:
     mask_bits: int = 0
 
 
+@dataclass(frozen=True)
+class Places:
+    """Where the keys of a space lie, if a table with a place for each is worth its memory.
+
+    The place of a key is ``key >> shift << low_bits | key >> mask_bits & (2**low_bits - 1)``: the bits between the low
+    ones and the shift are 0 in every key. With a move mask, no neighbour that is generated has an empty one.
+
+    Attributes
+    ----------
+    count : int
+        Places are 0 to ``count - 1``.
+    shift : int
+        At least ``mask_bits + low_bits``.
+    low_bits : int
+        At most 6.
+    """
+
+    count: int
+    shift: int = 0
+    low_bits: int = 0
+
+    def place_of(self, key: int, mask_bits: int) -> int:
+        """Place of a key."""
+        return key >> self.shift << self.low_bits | key >> mask_bits & ((1 << self.low_bits) - 1)
+
+    def key_at(self, place: int, mask_bits: int) -> int:
+        """The key that has a place, its move mask empty."""
+        return place >> self.low_bits << self.shift | (place & ((1 << self.low_bits) - 1)) << mask_bits
+
+
 class Detection(Enum):
     """How states of earlier levels are kept out of the next one.
 
@@ -78,6 +108,13 @@ class Reference(NamedTuple):
     complete: bool = False
     total: int | None = None
 
+    @property
+    def size(self) -> int | None:
+        """States of the whole graph, as far as that is known."""
+        if self.total is None and self.complete and self.states is not None:
+            return sum(self.states)
+        return self.total
+
 
 class StateSpace(ABC):
     """An implicit graph.
@@ -96,6 +133,10 @@ class StateSpace(ABC):
         Whether every edge joins an even and an odd depth.
     max_neighbours : int
         Most neighbours :meth:`expand` writes for one key.
+    undirected : bool
+        Whether every move can be undone.
+    leaves_out : bool
+        Whether expand leaves out neighbours on purpose, so that there is nothing to compare them with.
     """
 
     name: ClassVar[str]
@@ -105,6 +146,9 @@ class StateSpace(ABC):
     detection: Detection
     bipartite: bool
     max_neighbours: int
+    places: Places | None = None
+    undirected: bool = True
+    leaves_out: bool = False
 
     @abstractmethod
     def roots(self) -> Keys:
@@ -157,6 +201,22 @@ class StateSpace(ABC):
     def neighbours(self, state: State) -> list[State]:
         """States one legal move away, in the notation of ``state`` (not canonical), in ascending order."""
 
+    def moves(self, state: State) -> list[tuple[str, State]]:
+        """:meth:`neighbours`, each with the name of the move that leads there (the neighbour itself by default)."""
+        return [(self.format(neighbour), neighbour) for neighbour in self.neighbours(state)]
+
+    def lower_bounds(self, keys: Keys) -> NDArray[np.uint8] | None:
+        """For each key a number of moves that it is at least away from all roots; None if nothing is known."""
+        return None
+
+    def symmetries(self, state: State) -> list[State]:
+        """States that are as far from the roots as a state because they look alike, itself among them."""
+        return [state]
+
+    def as_state(self, given: State | str) -> State:
+        """A state that was given as such, or as text."""
+        return self.parse(given) if isinstance(given, str) else given
+
     @abstractmethod
     def parse(self, text: str) -> State:
         """Read a state as people write it.
@@ -170,6 +230,18 @@ class StateSpace(ABC):
     @abstractmethod
     def format(self, state: State) -> str:
         """Write a state on one line, as :meth:`parse` reads it."""
+
+    def format_keys(self, keys: Keys) -> bytes:
+        """Lines, one for each key, as :meth:`format` writes its state, each with its end.
+
+        A space may do it faster; this is right for all.
+
+        Raises
+        ------
+        InvalidInput
+            If no state has one of the keys.
+        """
+        return "".join(f"{self.format(self.state_of(key))}\n" for key in keys.tolist()).encode()
 
     @abstractmethod
     def draw_text(self, state: State) -> str:

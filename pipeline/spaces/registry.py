@@ -6,7 +6,8 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from pipeline.spaces.contract import StateSpace
-from storage.errors import InvalidInput
+from pipeline.spaces.guards import blaming, check_space
+from storage.errors import InvalidInput, PuzzleError
 
 GROUP = "pipeline.spaces"
 
@@ -62,7 +63,15 @@ def make_space(name: str, parameters: dict[str, Any]) -> StateSpace:
         return BUILT_IN[name](**parameters)
     for entry in entry_points(group=GROUP):
         if entry.name == name:
-            space: StateSpace = entry.load()(**parameters)
+            with blaming(name, "while it was loaded"):
+                kind = entry.load()
+            with blaming(name, "while it was made"):
+                space: StateSpace = kind(**parameters)
+            check_space(space)
+            if space.name != name:
+                raise PuzzleError(
+                    f"the puzzle {space.name} is installed under the name {name}", "the two names have to be the same"
+                )
             return space
     raise InvalidInput(f"there is no puzzle called {name!r}", f"choose one of {', '.join(names())}")
 

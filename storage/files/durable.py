@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 TEMPORARY_SUFFIX = ".partial"
+METADATA = "zarr.json"
 
 
 def sync_file(path: str | Path) -> None:
@@ -62,20 +63,53 @@ def publish(temporary: Path, final: Path, last_look: Callable[[], None] = lambda
 
     A directory that has the name already can only be the same task's result, from another worker that was slower to
     hear of its end; it stays. ``last_look`` is called between the flush, which may take long, and that step; it may
-    raise.
+    raise. Where the file system cannot rename, since the two are on different ones or in different layers, a flushed
+    copy is renamed, and then the original deleted.
     """
-    if temporary.is_dir():
-        sync_tree(temporary)
-    else:
-        sync_file(temporary)
+    _flush(temporary)
     last_look()
     try:
         os.replace(temporary, final)
     except OSError as error:
-        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+        if error.errno == errno.EXDEV:
+            copy = _copy_beside(temporary, final)
+            try:
+                publish(copy, final, last_look)
+            except BaseException:
+                delete(copy)
+                raise
+        elif error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
             raise
-        shutil.rmtree(temporary)
+        delete(temporary)
     sync_directory(final.parent)
+
+
+def _flush(path: Path) -> None:
+    if path.is_dir():
+        sync_tree(path)
+    else:
+        sync_file(path)
+
+
+def _copy_beside(source: Path, final: Path) -> Path:
+    """Copy a file or a directory to a temporary name of its final one; returns that."""
+    copy = temporary_name(final)
+    try:
+        _copy(source, copy)
+    except BaseException:
+        delete(copy)
+        raise
+    return copy
+
+
+def _copy(source: Path, target: Path) -> None:
+    # Not by copytree, whose error does not say what the first thing was that went wrong.
+    if not source.is_dir():
+        shutil.copyfile(source, target)
+        return
+    target.mkdir()
+    for entry in source.iterdir():
+        _copy(entry, target / entry.name)
 
 
 def temporary_name(path: Path) -> Path:
@@ -100,22 +134,31 @@ def write_json(path: Path, document: dict[str, Any]) -> None:
 
 
 def remove(path: Path) -> None:
-    """Delete a file or a directory, if it is there. It is gone as a whole, and for good, before its parts are."""
+    """Delete a file or a directory, if it is there. It is gone as a whole, and for good, before its parts are.
+
+    Where the file system cannot rename it, its metadata go last: what is left of it then is still known for what it is.
+    """
     if not os.path.lexists(path):
         return
-    aside = set_aside(path)
-    if aside.is_dir() and not aside.is_symlink():
-        shutil.rmtree(aside)
-    else:
-        aside.unlink()
-
-
-def set_aside(path: Path) -> Path:
-    """Give a file or a directory a temporary name, for good; returns that."""
     aside = temporary_name(path)
-    os.replace(path, aside)
+    try:
+        os.replace(path, aside)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        for entry in sorted(path.iterdir(), key=lambda entry: entry.name == METADATA):
+            delete(entry)
+        aside = path
     sync_directory(path.parent)
-    return aside
+    delete(aside)
+
+
+def delete(path: Path) -> None:
+    """Delete a file, a link or a directory that nobody looks for, if it is there. What a link leads to stays."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def remove_orphans(directory: Path) -> None:
@@ -126,11 +169,7 @@ def remove_orphans(directory: Path) -> None:
                 os.unlink(os.path.join(parent, name))
         for name in list(directories):
             if name.endswith(TEMPORARY_SUFFIX):
-                orphan = Path(parent, name)
-                if orphan.is_symlink():
-                    orphan.unlink()
-                else:
-                    shutil.rmtree(orphan)
+                delete(Path(parent, name))
                 directories.remove(name)
 
 

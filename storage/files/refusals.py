@@ -25,6 +25,15 @@ def unwritable(path: Path, error: OSError) -> PipelineError:
         return OutOfBudget(
             f"the disk is full while writing {path}{free}", "nothing is lost: free some space and resume the job"
         )
+    if error.errno == errno.EFBIG:
+        return OutOfBudget(
+            f"a file below {path} would be larger than this process or the file system allows",
+            "nothing is lost: raise the limit ('ulimit -f unlimited'), or move the job, and resume it",
+        )
+    if error.errno == errno.EBUSY:
+        return JobError(
+            f"{path} cannot be replaced: something is mounted there, or uses it", "choose a directory in it with --job"
+        )
     return JobError(f"{path} cannot be written ({error.strerror or error})", "choose another place with --job")
 
 

@@ -9,14 +9,14 @@ is below ``work`` and can be deleted at any time without loss of more than the w
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from storage.errors import CorruptJob, JobError
-from storage.files.durable import make_directories, publish, remove
+from storage.files.durable import delete, make_directories, publish, remove
 from storage.files.reading import DAMAGED, refuse_links
 from storage.files.refusals import writing
 from storage.files.sealed import group_document, read_document, write_document
@@ -30,6 +30,7 @@ from storage.manifest import Manifest
 LEVELS = "levels"
 WORK = "work"
 QUOTA = "quota"
+REPAIR = "repair"
 LEVEL_NAME = re.compile("[0-9]{4,9}")
 REMEDY = "'pipeline verify --repair' restores it if it can, otherwise take it from a copy or use --overwrite"
 
@@ -45,6 +46,8 @@ class Job(LockedDirectory):
     attributes : dict
         The attributes of the root group: ``format_version``, ``space`` (``name``, ``parameters``, ``key_version``,
         ``field_bits``, ``mask_bits``) and ``provenance``.
+    work : Path
+        What the level that is being made lies in; see :mod:`storage.jobs.scratch`.
     """
 
     ROOT = "zarr.json"
@@ -53,6 +56,8 @@ class Job(LockedDirectory):
     def __init__(self, path: Path, attributes: dict[str, Any]) -> None:
         super().__init__(path)
         self.attributes = attributes
+        self.work = path / WORK
+        self._ledger: Ledger | None = None
 
     @property
     def sealed(self) -> bool:
@@ -75,7 +80,7 @@ class Job(LockedDirectory):
             for directory in (new / LEVELS, new / WORK):
                 directory.mkdir()
             write_document(new / "zarr.json", group_document(attributes))
-            Ledger(attributes).write(new / LEVELS)
+            Ledger(new / LEVELS, attributes).write([])
             write_document(new / WORK / "zarr.json", group_document({}))
         return cls(path, attributes)
 
@@ -103,11 +108,26 @@ class Job(LockedDirectory):
             raise JobError(f"{path} is not a job directory", "name one with --job, or choose another place") from error
         if not (path / LEVELS).is_dir():
             raise CorruptJob(f"the job {path} has lost its directory {LEVELS}", "start it again with --overwrite")
-        try:
-            refuse_links(path / LEVELS, path / WORK)
-        except OSError as error:
-            raise CorruptJob(f"{error.filename} is a link, and a job has none", REMEDY) from error
+        cls._refuse_links(path)
         return cls(path, attributes)
+
+    @staticmethod
+    def _refuse_links(path: Path) -> None:
+        """Nothing is read or written through a link, wherever it leads.
+
+        Raises
+        ------
+        CorruptJob
+        """
+        if (path / WORK).is_symlink():
+            raise CorruptJob(
+                f"{path / WORK} is a link, and a job has none",
+                "remove the link (unfinished work is made again), and name another disk for such work with --work-dir",
+            )
+        if (path / LEVELS).is_symlink():
+            raise CorruptJob(
+                f"{path / LEVELS} is a link, and a job has none", "put the directory that it leads to in its place"
+            )
 
     @staticmethod
     def copy_of_attributes(path: Path) -> dict[str, Any] | None:
@@ -139,10 +159,17 @@ class Job(LockedDirectory):
                 raise JobError(f"{path} is not a job directory and is left alone", "choose another place with --job")
         cls(path, {})._remove()
 
+    def forget_ledger(self) -> None:
+        """Read the ledger anew when it is asked for next."""
+        if self._ledger is not None:
+            self._ledger.close()
+            self._ledger = None
+
+    def _unlocked(self) -> None:
+        self.forget_ledger()
+
     def _make_room_for_holder(self) -> None:
-        if (self.path / WORK).is_symlink():
-            # The program makes none, and what it leads to is not the job's.
-            (self.path / WORK).unlink()
+        self._refuse_links(self.path)
         (self.path / WORK).mkdir(exist_ok=True)
 
     def ledger(self) -> Ledger | None:
@@ -155,10 +182,15 @@ class Job(LockedDirectory):
         """
         if not self.sealed:
             return None
+        if self._ledger is not None:
+            return self._ledger
         try:
             ledger = Ledger.read(self.path / LEVELS)
             if ledger.job != self.attributes:
                 raise ValueError("it is of another job")
+            if self._lock is not None:
+                # Nobody else writes it as long as the lock is ours.
+                self._ledger = ledger
             return ledger
         except DAMAGED as error:
             raise CorruptJob(
@@ -175,11 +207,13 @@ class Job(LockedDirectory):
         """
         found = set(self.depths_found())
         ledger = self.ledger()
-        depths = range(max(max(found, default=-1) + 1, len(ledger.committed) if ledger is not None else 0))
-        for depth in depths:
+        last = max(found, default=-1)
+        if ledger is not None:
+            last = self.levels_after(len(ledger.committed), found) - 1
+        for depth in range(last + 1):
             if depth not in found:
                 raise CorruptJob(f"level {depth} of the job {self.path} is missing", REMEDY)
-        return list(depths)
+        return list(range(last + 1))
 
     def depths_found(self) -> list[int]:
         """Depths of the levels whose manifests are there, ascending."""
@@ -188,6 +222,22 @@ class Job(LockedDirectory):
             for entry in (self.path / LEVELS).iterdir()
             if LEVEL_NAME.fullmatch(entry.name) and (entry / "zarr.json").exists()
         )
+
+    def levels_after(self, entered: int, found: set[int]) -> int:
+        """How many levels there are, if so many are entered in the ledger; it may be behind after a crash.
+
+        What does not follow one after the other is no level of the job, whatever its name.
+        """
+        while entered in found and not self.is_copy(entered):
+            entered += 1
+        return entered
+
+    def is_copy(self, depth: int) -> bool:
+        """Whether in the place of a level there is a whole manifest of another one."""
+        with suppress(*DAMAGED):
+            document = read_document(self.level_path(depth) / "zarr.json", self.sealed)
+            return bool(document["attributes"]["depth"] != depth)
+        return False
 
     def level_path(self, depth: int) -> Path:
         """The directory of a level."""
@@ -215,11 +265,6 @@ class Job(LockedDirectory):
                 path / "zarr.json",
             ) from error
 
-    def earlier_levels(self, depth: int, bipartite: bool) -> list[Level]:
-        """Committed levels that neighbours of level ``depth - 1`` can belong to."""
-        steps = (2,) if bipartite else (1, 2)
-        return [self.level(depth - step) for step in steps if depth >= step]
-
     def manifests(self) -> list[Manifest]:
         """Manifests of all committed levels."""
         return [self.level(depth).manifest for depth in self.depths()]
@@ -228,7 +273,7 @@ class Job(LockedDirectory):
         """The directory for making a level."""
         self.check_lock()
         field_bits = int(self.attributes["space"]["field_bits"])
-        return WorkingLevel(self.path / WORK / f"{depth:04d}", depth, field_bits, self.sealed)
+        return WorkingLevel(self.work / f"{depth:04d}", depth, field_bits, self.sealed)
 
     def commit(self, work: WorkingLevel, manifest: Manifest) -> None:
         """Make a level count as done: its manifest is written and flushed, then its directory gets its place.
@@ -238,13 +283,15 @@ class Job(LockedDirectory):
         kept = {partition.name for partition in manifest.partitions}
         make_directories(work.partitions)
         for entry in list(work.partitions.iterdir()):
-            if entry.is_dir() and entry.name not in kept:
-                shutil.rmtree(entry)
+            if entry.name not in kept:
+                delete(entry)
         self.write_manifest(work.partitions, manifest)
         final = self.level_path(work.depth)
-        if not (final / "zarr.json").exists():
-            # Without a manifest it is no level, whatever it is. With one it was committed by a process that has taken
-            # over, and nothing may happen to it.
+        try:
+            # Committed by a process that has taken over: nothing may happen to it.
+            self.level(work.depth)
+        except CorruptJob:
+            # Without its manifest it is no level, whatever it is.
             remove(final)
         publish(work.partitions, final, self.check_lock)
         self.enter([manifest])
@@ -257,15 +304,9 @@ class Job(LockedDirectory):
     def enter(self, manifests: Iterable[Manifest]) -> None:
         """Enter levels into the ledger that it does not have."""
         ledger = self.ledger()
-        if ledger is None:
-            return
-        longer = ledger
-        for manifest in manifests:
-            if manifest.depth == len(longer.committed):
-                longer = longer.entered(manifest)
-        if longer is not ledger:
-            self.check_lock()
-            longer.write(self.path / LEVELS)
+        if ledger is not None:
+            for manifest in manifests:
+                ledger.enter(manifest, self.check_lock)
 
     def drop_arrays(self, depth: int) -> None:
         """Delete the arrays of a level; its manifest stays."""
@@ -274,5 +315,5 @@ class Job(LockedDirectory):
         if level.manifest.arrays_kept:
             self.write_manifest(level.path, replace(level.manifest, arrays_kept=False))
         for entry in level.path.iterdir():
-            if entry.is_dir():
-                shutil.rmtree(entry)
+            if LEVEL_NAME.fullmatch(entry.name):
+                delete(entry)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from storage.errors import CorruptJob
-from storage.keys.partition import PartitionReader
+from storage.keys.partition import Blocks, PartitionReader
 from storage.manifest import Manifest, PartitionRecord
 
 
@@ -42,8 +41,8 @@ class Level:
             self._readers[partition.name] = reader
         return self._readers[partition.name]
 
-    def read(self, partition: PartitionRecord, start: int = 0, stop: int | None = None) -> Iterator[NDArray[np.uint64]]:
-        """Keys ``start`` to ``stop`` of a partition, chunk by chunk.
+    def read(self, partition: PartitionRecord, start: int = 0, stop: int | None = None) -> Blocks:
+        """Keys ``start`` to ``stop`` of a partition, chunk by chunk; close it if it is not read to its end.
 
         Yields
         ------
@@ -77,17 +76,18 @@ class Level:
         """Some keys of a partition, ascending and evenly spaced."""
         return self._reader(partition).sample()
 
-    def read_range(self, low: int, high: int) -> Iterator[NDArray[np.uint64]]:
-        """Keys from ``low`` to ``high``, both included, in ascending blocks."""
+    def read_range(self, low: int, high: int) -> Blocks:
+        """Keys from ``low`` to ``high``, both included, in ascending blocks; close it if it is not read to its end."""
         for partition in self.manifest.partitions:
             if partition.last < low or partition.first > high:
                 continue
-            for block in self.read(partition):
-                if block[-1] < low:
-                    continue
-                if block[0] > high:
-                    return
-                start = int(np.searchsorted(block, np.uint64(low), side="left"))
-                stop = int(np.searchsorted(block, np.uint64(high), side="right"))
-                if stop > start:
-                    yield block[start:stop]
+            with closing(self._reader(partition).read_around(low, high)) as blocks:
+                for block in blocks:
+                    if block[0] > high:
+                        return
+                    start = int(np.searchsorted(block, np.uint64(low), side="left"))
+                    stop = int(np.searchsorted(block, np.uint64(high), side="right"))
+                    if stop > start:
+                        yield block[start:stop]
+                    # Not to be held while the next chunk is decoded.
+                    del block

@@ -32,8 +32,14 @@ def replace_level(job: Job, work: WorkingLevel, manifest: Manifest) -> None:
     work.discard()
 
 
-def restore_ledger(job: Job) -> None:
+def restore_ledger(job: Job, levels: int | None = None) -> None:
     """Write the ledger anew from the manifests.
+
+    Parameters
+    ----------
+    job : Job
+    levels : int, optional
+        How many levels there are; all that have a manifest unless given.
 
     Raises
     ------
@@ -44,10 +50,9 @@ def restore_ledger(job: Job) -> None:
     if not job.sealed:
         write_document(job.path / LEVELS / "zarr.json", group_document({}), sealed=False)
         return
-    ledger = Ledger(job.attributes)
-    for depth in job.depths_found():
-        ledger = ledger.entered(job.level(depth).manifest)
-    ledger.write(job.path / LEVELS)
+    depths = job.depths_found() if levels is None else range(levels)
+    Ledger(job.path / LEVELS, job.attributes).write([job.level(depth).manifest for depth in depths])
+    job.forget_ledger()
 
 
 def restore_attributes(path: Path) -> bool:

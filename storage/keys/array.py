@@ -7,15 +7,40 @@ from pathlib import Path
 
 import google_crc32c
 
-from storage.attributes import ArrayDocument, checked
+from storage.attributes import CODEC, ArrayDocument, checked
 from storage.files.reading import read_file, refuse_links
-from storage.files.sealed import read_document
+from storage.files.sealed import Document, read_document
 from storage.manifest import PartitionRecord
 
 CHECKSUM_BYTES = 4
 LARGEST_CHUNK_KEYS = 1 << 20
 # No frame of so many keys is larger, whatever they are: ten bytes and four planes for each, and headers.
 LARGEST_CHUNK_BYTES = LARGEST_CHUNK_KEYS * 16
+
+
+def array_document(keys: int, chunk_keys: int, field_bits: int, attributes: Document) -> Document:
+    """The metadata of an array of ascending keys, as Zarr writes them.
+
+    Parameters
+    ----------
+    keys, chunk_keys : int
+        Of the array, and of each of its chunks.
+    field_bits : int
+        For the codec.
+    attributes : dict
+    """
+    return {
+        "shape": [keys],
+        "data_type": "uint64",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [chunk_keys]}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": 0,
+        "codecs": [{"name": CODEC, "configuration": {"field_bits": field_bits}}, {"name": "crc32c"}],
+        "attributes": attributes,
+        "zarr_format": 3,
+        "node_type": "array",
+        "storage_transformers": [],
+    }
 
 
 def chunk_path(array: Path, chunk: int) -> Path:
@@ -60,6 +85,8 @@ class ArrayFacts:
         Keys of a chunk.
     checksums : tuple of str or None
         The last four bytes of every chunk, in hexadecimal; None in arrays written before they were recorded.
+    digests : tuple of int or None
+        Digests of the keys of every chunk; None in arrays written before they were recorded.
     sample : tuple of int
         Some keys, ascending and evenly spaced.
     """
@@ -67,6 +94,7 @@ class ArrayFacts:
     record: PartitionRecord
     chunk_keys: int
     checksums: tuple[str, ...] | None
+    digests: tuple[int, ...] | None
     sample: tuple[int, ...]
 
     @property
@@ -100,16 +128,22 @@ def read_facts(path: Path, sealed: bool) -> ArrayFacts:
         raise ValueError(f"it has chunks of {chunk_keys} keys")
     record = replace(PartitionRecord.from_json(attributes), keys=keys)
     checksums = attributes.get("checksums")
+    digests = attributes.get("digests")
     if checksums is None and sealed:
         raise ValueError("it lists no checksums of chunks")
     facts = ArrayFacts(
         record,
         chunk_keys,
         None if checksums is None else tuple(checksums),
+        None if digests is None else tuple(int(digest, 16) for digest in digests),
         tuple(int(key, 16) for key in attributes["sample"]),
     )
     if facts.checksums is not None and len(facts.checksums) != facts.chunks:
         raise ValueError(f"it lists the checksums of {len(facts.checksums)} chunks and has {facts.chunks}")
+    if facts.digests is not None and (
+        len(facts.digests) != facts.chunks or sum(facts.digests) % 2**64 != facts.record.digest
+    ):
+        raise ValueError("the digests of its chunks do not add up to its own")
     return facts
 
 

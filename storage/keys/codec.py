@@ -1,6 +1,7 @@
 """The Zarr v3 codec for sorted keys: an ArrayBytes codec around :mod:`storage.keys.gaps`.
 
 It is registered under the entry point group ``zarr.codecs``; a reader with this package installed finds it by name.
+Nothing in this program imports it, because it imports Zarr.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.core.common import parse_named_configuration
+from zarr.registry import register_codec
 
 from storage.attributes import CODEC
 from storage.keys.gaps import decode, encode
@@ -81,3 +83,7 @@ class SortedKeysCodec(ArrayBytesCodec):
         NotImplementedError
         """
         raise NotImplementedError
+
+
+# For those who import this module without having the package installed.
+register_codec(NAME, SortedKeysCodec)

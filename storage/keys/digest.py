@@ -6,11 +6,12 @@ It is the sum modulo 2**64 of a 64-bit mix of every key. The mix is the finalise
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from storage.compiler.kernel import kernel
 
-@numba.njit(nogil=True, cache=True)
+
+@kernel
 def digest_of(keys):
     """Digest of an array of uint64, itself a uint64; those of disjoint sets add up modulo 2**64."""
     total = np.uint64(0)

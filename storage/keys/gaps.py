@@ -21,13 +21,15 @@ Layout of a frame, little-endian::
 
 from __future__ import annotations
 
+import os
 import struct
 import threading
 
 import blosc2
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from storage.compiler.kernel import kernel
 
 FRAME_FORMAT = 1
 HEADER = struct.Struct("<BBHIII")
@@ -35,25 +37,31 @@ LARGEST_GAP_BYTES = 10
 MOST_FIELD_BITS = 32
 # Bytes of the header of a Blosc2 chunk.
 SMALLEST_CHUNK = 32
-# What that header says of every chunk that is written here: how it is laid out (flags), bytes of a value, filters and
-# their settings, codec and its settings. Any other may make Blosc2 look for a plugin and load it.
-_EXTENDED, _ZSTD = 0b101, 5
-_SPECIAL_VALUES = (0x00, 0x10)  # none, or nothing but zeros
+# What that header says of every chunk that is written here. Of its flags: the two that stand for the longer header; no
+# delta; whether it is a plain copy, and whether its blocks are cut, which is nothing with values of one byte, may be.
+_FLAGS, _FLAGS_THAT_MATTER, _COPIED = 0b101, 0b1101, 0b10
+_ZSTD, _ZSTD_FORMAT = 5, 4
 
 # Blosc2 keeps the interpreter locked while it works unless it is told otherwise.
 blosc2.set_releasegil(True)
+# All that there is to set, so that no default of the library, which a program may change, takes part.
 _COMPRESSION = {
     "codec": blosc2.Codec.ZSTD,
+    "codec_meta": 0,
     "clevel": 1,
+    "use_dict": False,
     "typesize": 1,
+    "blocksize": 0,
+    "splitmode": blosc2.SplitMode.AUTO_SPLIT,
     "filters": [blosc2.Filter.NOFILTER],
     "filters_meta": [0],
     "nthreads": 1,
+    "tuner": blosc2.Tuner.STUNE,
 }
 _scratch = threading.local()
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _split(keys, field_bits, planes, out):
     """Write gaps and planes of ``keys``; returns the number of gap bytes."""
     shift = np.uint64(field_bits)
@@ -80,7 +88,7 @@ def _split(keys, field_bits, planes, out):
     return gap_bytes
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _join(data, gap_bytes, field_bits, planes, values, out):
     """Inverse of :func:`_split`; returns False if the gaps do not end where they should."""
     shift = np.uint64(field_bits)
@@ -108,19 +116,35 @@ def _join(data, gap_bytes, field_bits, planes, values, out):
     return position == gap_bytes
 
 
-def _is_plain(chunk: memoryview) -> bool:
-    """Whether a Blosc2 chunk is compressed with zstd alone, by its header."""
+def _is_plain(chunk: bytes | memoryview) -> bool:
+    """Whether a Blosc2 chunk is compressed with zstd alone, by its header.
+
+    Any other may be read in another way elsewhere, or make Blosc2 look for a plugin and load it. The header: versions
+    (2 bytes), flags, bytes of a value, three sizes of 4 bytes, filters (6), codec and its setting, settings of the
+    filters (6), nothing, further flags (c-blosc2, README_CHUNK_FORMAT.rst).
+    """
+    flags = chunk[2]
     return (
-        chunk[2] & _EXTENDED == _EXTENDED
+        flags & _FLAGS_THAT_MATTER == _FLAGS
+        and (flags >> 5 == _ZSTD_FORMAT or (flags >> 5 == 0 and bool(flags & _COPIED)))
         and chunk[3] == 1
         and not any(chunk[16:22])
         and chunk[22] == _ZSTD
-        and not any(chunk[23:31])
-        and chunk[31] in _SPECIAL_VALUES
+        and not any(chunk[23:32])
     )
 
 
-@numba.njit(nogil=True, cache=True)
+def _forget_settings() -> None:
+    """Take what would change the settings of Blosc2 out of the environment of this process.
+
+    The library reads ``BLOSC_COMPRESSOR`` and its kin at every call, and prefers them to what the program asks for.
+    """
+    for name in os.environ:
+        if name.startswith("BLOSC_"):
+            os.environ.pop(name, None)
+
+
+@kernel
 def _without_zeros_at_end(keys):
     size = keys.size
     while size > 0 and keys[size - 1] == np.uint64(0):
@@ -137,6 +161,12 @@ def _scratch_bytes(size: int) -> NDArray[np.uint8]:
     return buffer
 
 
+def release_scratch() -> None:
+    """Let go of the memory that threads keep; called while none of them codes."""
+    global _scratch
+    _scratch = threading.local()
+
+
 def encode(keys: NDArray[np.uint64], field_bits: int) -> bytes:
     """Frame of an array of keys.
 
@@ -150,6 +180,11 @@ def encode(keys: NDArray[np.uint64], field_bits: int) -> bytes:
     Returns
     -------
     bytes
+
+    Raises
+    ------
+    RuntimeError
+        If Blosc2 makes something else of them than was asked for.
     """
     values = int(_without_zeros_at_end(keys))
     if values == 0:
@@ -158,7 +193,10 @@ def encode(keys: NDArray[np.uint64], field_bits: int) -> bytes:
     planes = (field_bits + 7) // 8
     scratch = _scratch_bytes(values * (LARGEST_GAP_BYTES + planes))
     gap_bytes = int(_split(keys, field_bits, planes, scratch))
+    _forget_settings()
     chunk: bytes = blosc2.compress2(scratch[: gap_bytes + planes * values], **_COMPRESSION)
+    if not _is_plain(chunk):
+        raise RuntimeError("Blosc2 compresses in another way than it was asked to")
     return HEADER.pack(FRAME_FORMAT, field_bits, 0, values, gap_bytes, len(chunk)) + chunk
 
 
@@ -195,11 +233,15 @@ def decode(frame: bytes | memoryview, out: NDArray[np.uint64]) -> int:
         raise ValueError(f"frame with {values} values where at most {out.size} are expected")
     if values:
         planes = (field_bits + 7) // 8
+        if not values <= gap_bytes <= LARGEST_GAP_BYTES * values:
+            raise ValueError(f"frame with {gap_bytes} bytes of gaps for {values} values")
         expected = gap_bytes + planes * values
         chunk = memoryview(frame)[HEADER.size :]
         # Blosc2 does not mind a destination of another size, and leaves the rest of it as it is.
         if size < SMALLEST_CHUNK or blosc2.get_cbuffer_sizes(chunk)[:2] != (expected, size):
             raise ValueError("frame whose chunk has another size than its header says")
+        if not _is_plain(chunk):
+            raise ValueError("frame whose chunk was compressed in another way than with zstd alone")
         scratch = _scratch_bytes(expected)[:expected]
         try:
             blosc2.decompress2(chunk, dst=scratch)

@@ -82,7 +82,7 @@ class DiskPiece(Piece):
                 raise ValueError(f"it holds {found} keys where its index says {self.keys}")
         except ValueError as error:
             raise CorruptSpill(
-                f"the spill file {self.path} is damaged at byte {self._offset} ({error})", REMEDY
+                f"the spill file {self.path} is damaged at byte {self._offset} ({error})", REMEDY, self.path
             ) from error
 
 
@@ -127,8 +127,6 @@ class DiskSpillWriter(SpillWriter):
         self._offset = 0
 
     def append(self, keys: NDArray[np.uint64], cuts: Sequence[int]) -> None:
-        if self._file is None:
-            self._file = open(self._temporary, "wb")  # noqa: SIM115 (closed in close)
         for partition in range(len(cuts) - 1):
             for start in range(cuts[partition], cuts[partition + 1], FRAME_KEYS):
                 part = keys[start : min(start + FRAME_KEYS, cuts[partition + 1])]
@@ -138,19 +136,20 @@ class DiskSpillWriter(SpillWriter):
                 self._offset += len(frame)
 
     def close(self, receipt: Receipt) -> None:
-        if self._file is None:
-            self._file = open(self._temporary, "wb")  # noqa: SIM115 (closed below)
         note = json.dumps({**self._place, "receipt": receipt}).encode()
         end = np.array(self._index, dtype=INDEX_TYPE).tobytes() + note
-        self._write(end + TRAILER.pack(len(self._index), len(note), zlib.crc32(end), MAGIC))
-        self._file.close()
+        self._write(end + TRAILER.pack(len(self._index), len(note), zlib.crc32(end), MAGIC)).close()
         publish(self._temporary, self._path)
 
-    def _write(self, data: bytes) -> None:
-        assert self._file is not None
+    def _write(self, data: bytes) -> IO[bytes]:
+        """Write to the file, which is made when there is something to write; returns it."""
         if self._quota is not None:
             self._quota.take(len(data))
+        if self._file is None:
+            self._path.parent.mkdir(exist_ok=True)
+            self._file = open(self._temporary, "wb")  # noqa: SIM115 (closed in close)
         self._file.write(data)
+        return self._file
 
     def abandon(self) -> None:
         if self._file is not None:
@@ -210,7 +209,7 @@ def _receipt_of(text: bytes, place: dict[str, int]) -> Receipt:
         raise ValueError(f"it is of {note} where {place} should be")
     receipt = note if receipt is None else receipt
     if not isinstance(receipt, dict) or any(
-        type(value) is not int or not 0 <= value < 2**62 for value in receipt.values()
+        type(value) is not int or not 0 <= value < 2**64 for value in receipt.values()
     ):
         raise ValueError("its receipt is damaged")
     return receipt

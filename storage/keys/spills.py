@@ -28,7 +28,7 @@ class DiskSpills:
     Parameters
     ----------
     directory : Path
-        Created if it does not exist.
+        Created when the first file is written.
     field_bits : int
         For the codec.
     depth : int
@@ -43,15 +43,14 @@ class DiskSpills:
         self._depth = depth
         self._quota = quota
         self._indexes: dict[Path, NDArray[Any]] = {}
-        directory.mkdir(exist_ok=True)
 
     def writer(self, task: int) -> SpillWriter:
         """Writer for the output of an expand task."""
-        return DiskSpillWriter(self._path(task), self._field_bits, self._place(task), self._quota)
+        return DiskSpillWriter(self.path_of(task), self._field_bits, self._place(task), self._quota)
 
     def receipt(self, task: int) -> Receipt | None:
         """What a task counted, or None if it is not done."""
-        path = self._path(task)
+        path = self.path_of(task)
         return read_end(path, self._place(task))[1] if path.exists() else None
 
     def pieces(self, partition: int) -> list[Piece]:
@@ -101,7 +100,8 @@ class DiskSpills:
     def __reduce__(self) -> tuple[type[DiskSpills], tuple[Path, int, int, Quota | None]]:
         return DiskSpills, (self.directory, self._field_bits, self._depth, self._quota)
 
-    def _path(self, task: int) -> Path:
+    def path_of(self, task: int) -> Path:
+        """The file of a task, whether it is there or not."""
         return self.directory / f"{task:05d}{SUFFIX}"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from storage.errors import JobError
-from storage.files.durable import make_directories, publish, set_aside, temporary_name
+from storage.files.durable import make_directories, publish, remove, temporary_name
 from storage.files.refusals import writing
 from storage.locking.lock import JobLock
 
@@ -69,10 +69,8 @@ class LockedDirectory:
 
     def _remove(self) -> None:
         """Delete it, after making sure that nobody writes to it."""
-        with writing(self.path):
-            with self.lock():
-                trash = set_aside(self.path)
-            shutil.rmtree(trash)
+        with writing(self.path), self.lock():
+            remove(self.path)
 
     @contextmanager
     def lock(
@@ -102,16 +100,26 @@ class LockedDirectory:
         lock = JobLock(self.path / self.ROOT, self.path / self.HOLDER, tell, pause, lost)
         with writing(self.path):
             self._make_room_for_holder()
+            holder = self.path / self.HOLDER
+            if holder.is_symlink():
+                # The program makes none; what it leads to stays.
+                holder.unlink()
+            elif holder.exists() and not holder.is_file():
+                raise JobError(f"{holder} is no ordinary file", "remove it")
             lock.acquire()
         self._lock = lock
         try:
             yield lock
         finally:
             self._lock = None
+            self._unlocked()
             lock.release()
 
     def _make_room_for_holder(self) -> None:
         """Make what the holder file is in."""
+
+    def _unlocked(self) -> None:
+        """Let go of what is only sure as long as nobody else writes."""
 
     def check_lock(self) -> None:
         """Before a change that counts: whether the lock, if this process took it, is still its own."""

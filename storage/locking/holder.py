@@ -90,6 +90,12 @@ class Holder:
         """The same holder, later."""
         return replace(self, beat=f"{beat:0{BEAT_DIGITS}}")
 
+    def is_running(self) -> bool | None:
+        """Whether the process lives, if it is one whose number means something here; None if that cannot be told."""
+        if not self.boot or self.boot != boot() or self.namespace != namespace() or self.born < 0:
+            return None
+        return birth(self.process) == self.born
+
     def __str__(self) -> str:
         if not self.process:
             return "another process"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import stat
@@ -145,6 +146,10 @@ def test_export_says_that_a_job_is_unfinished(run, bounded, form):
     assert "unfinished: depths 0 to 8" in result.stderr
     if form == "json":
         assert json.loads(result.stdout)["complete"] is False
+    elif form == "csv":
+        # No comment in the file: the csv module and pandas would take it for the head of the columns.
+        rows = list(csv.DictReader(result.stdout.splitlines()))
+        assert rows[-1] == {"depth": "8", "states": "446", "exactly": "582"}
     else:
         assert "unfinished: depths 0 to 8" in result.stdout
 

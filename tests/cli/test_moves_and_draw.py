@@ -16,7 +16,7 @@ def test_every_reference_snake(run):
     assert len(lines) == len(SNAKES)
     for line, snake in zip(lines, SNAKES, strict=True):
         found = json.loads(line)
-        assert list(found) == ["state", "neighbours"]
+        assert list(found) == ["state", "neighbours", "moves"]
         assert found["state"] == snake["joints"]
         assert sorted(found["neighbours"]) == sorted(snake["neighbours"])
 
@@ -48,7 +48,7 @@ def test_long_snakes(run):
 
 
 def test_the_snake_of_one_edge(run):
-    assert json.loads(run("moves", "--json", "").stdout) == {"state": "", "neighbours": []}
+    assert json.loads(run("moves", "--json", "").stdout) == {"state": "", "neighbours": [], "moves": []}
 
 
 def test_length_may_be_demanded(run, fails):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from cli.sizes import Size, duration, short
+from cli.sizes import Duration, Size, duration, short
 from storage.sizes import size
 
 
@@ -44,3 +44,11 @@ def test_numbers_are_written():
 
 def test_durations_are_written():
     assert [duration(seconds) for seconds in (0, 0.35, 12.3, 185, 3723)] == ["0 s", "0.35 s", "12 s", "3:05", "1:02:03"]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("90", 90), ("1.5h", 5400), ("90 min", 5400), ("90m", 5400), ("2d", 172800), ("1:30:00", 5400), ("2:05", 125)],
+)
+def test_times(text, seconds):
+    assert Duration().convert(text, None, None) == seconds

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import re
+import signal
+import struct
 import subprocess
-import sys
+import termios
 import time
 from math import inf
 from pathlib import Path
@@ -14,19 +17,24 @@ from pathlib import Path
 import pytest
 
 import cli.progress
+import cli.tables
 from cli.measuring import Meter
 from cli.progress import LineObserver, ProgressObserver, observer_for
 from pipeline.running.counters import Counters
 from pipeline.running.events import PassProgress
+from storage.jobs.job import Job
+from tests.helpers import commands
+from tests.helpers.commands import COMMAND, Process
 
 COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
 
 
-def _on_terminal(*arguments: str, **environment: str) -> bytes:
+def _on_terminal(*arguments: str, columns: int = 120, **environment: str) -> bytes:
     """What a terminal gets to see."""
     inside, outside = pty.openpty()
+    fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     variables = {**os.environ, "TERM": "xterm-256color", **environment}
-    search = subprocess.Popen([sys.executable, "-m", "cli", *arguments], stdout=outside, stderr=outside, env=variables)
+    search = Process(arguments, stdout=outside, stderr=outside, env=variables)
     os.close(outside)
     seen = b""
     while True:
@@ -57,6 +65,56 @@ def test_no_colour():
     assert b"388" in seen
 
 
+@pytest.mark.parametrize("columns", [40, 60, 80, 100])
+def test_narrow_terminals(run, columns):
+    """Numbers and words stay whole: digests are shortened, and columns left out."""
+    run("run", "--n", "8", "-q")
+    seen = _on_terminal("inspect", "snake-8", columns=columns, NO_COLOR="1", COLUMNS="0").decode()
+    lines = seen[seen.index("depth ") :].splitlines()
+    assert max(len(line.rstrip()) for line in lines[:11]) <= columns
+    assert [line.split()[:2] for line in lines[2:11]] == [
+        [str(depth), str(states)] for depth, states in enumerate([1, 4, 24, 65, 115, 110, 57, 12, 0])
+    ]
+    assert "0xe220a839" in lines[2]
+    assert ("no room for" in seen) == (columns < 100)
+
+
+def test_a_table_that_cannot_be_drawn_becomes_blocks(monkeypatch, capsys):
+    monkeypatch.setattr(cli.tables, "is_fancy", lambda stream: True)
+    monkeypatch.setenv("COLUMNS", "30")
+    cli.tables.print_table(["name", "first", "second"], [["a", 10**20, 2 * 10**20], ["b", 1, 2]])
+    assert capsys.readouterr().out.splitlines() == [
+        "name    a",
+        "first   100000000000000000000",
+        "second  200000000000000000000",
+        "",
+        "name    b",
+        "first   1",
+        "second  2",
+    ]
+
+
+def test_a_terminal_that_goes_away(tmp_path):
+    """Hang-ups are ignored, as by nohup: the search goes on to its end without a display."""
+    inside, outside = pty.openpty()
+    command = [*COMMAND, "run", "--puzzle", "fifteen", "--n", "18", "--job", str(tmp_path / "job"), "--verbose"]
+    search = subprocess.Popen(
+        command,
+        stdin=outside,
+        stdout=outside,
+        stderr=outside,
+        env={**os.environ, "TERM": "xterm-256color"},
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    )
+    os.close(outside)
+    os.read(inside, 1)
+    os.close(inside)
+    # The table cannot be written any more, which is an error, but the job is done.
+    assert search.wait(120) == 1
+    assert Job.open(tmp_path / "job").depths() == list(range(19))
+
+
 @pytest.mark.parametrize("term", ["dumb", ""])
 def test_simple_terminals_get_plain_text(term):
     seen = _on_terminal("run", "--n", "8", TERM=term)
@@ -81,16 +139,15 @@ def test_a_reader_that_leaves_early(start):
 @pytest.mark.parametrize("arguments", [["draw", "112"], ["--help"]])
 def test_a_full_disk(arguments):
     with open("/dev/full", "w") as full:
-        result = subprocess.run(
-            [sys.executable, "-m", "cli", *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
-        )
+        result = commands.run(*arguments, stdout=full, text=True)
     assert result.returncode == 1
     assert result.stderr.count("\n") == 1
     assert "No space left on device" in result.stderr
 
 
-def test_encodings_without_lines(process):
-    result = process("draw", "112", env={**os.environ, "PYTHONIOENCODING": "latin-1"})
+def test_encodings_without_lines():
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    result = subprocess.run([*COMMAND, "draw", "112"], env=environment, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0
     assert "?" in result.stdout
 

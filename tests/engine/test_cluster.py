@@ -11,6 +11,7 @@ from distributed import Client
 from pipeline import Search, Sliding, Snake
 from pipeline.running.executors import Stopped
 from pipeline.spaces.contract import StateSpace
+from pipeline.spaces.permutations.space import Permutation
 from storage.errors import InvalidInput
 from tests.engine.jobs import leftovers, summary
 from tests.engine.test_resuming import StopAt
@@ -29,7 +30,9 @@ def address() -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("space", "depth"), [(Snake(n=9), None), (Sliding(rows=3, cols=3), 14)], ids=["snake", "board"]
+    ("space", "depth"),
+    [(Snake(n=9), None), (Sliding(rows=3, cols=3), 14), (Permutation(family="pocket-cube"), 5)],
+    ids=["snake", "board", "cube"],
 )
 def test_same_answer(space: StateSpace, depth: int | None, tmp_path: Path, address: str) -> None:
     Search(space, job=tmp_path / "plain", memory=MEMORY, max_depth=depth).run()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -9,9 +10,9 @@ import numpy as np
 import pytest
 
 from pipeline import Search, Sliding, Snake
-from pipeline.inspection import depth_of, first_states, level_with_arrays, sample_states, space_of
-from pipeline.spaces.contract import State
-from storage.errors import InvalidInput, JobError
+from pipeline.inspection import depth_of, first_keys, level_with_arrays, lines_of, sampled_keys, space_of
+from pipeline.spaces.contract import Keys
+from storage.errors import CorruptJob, InvalidInput, JobError
 from storage.jobs.job import Job
 from tests.engine.tiny import everything_small
 from tests.spaces import slow_sliding, slow_snake
@@ -27,20 +28,19 @@ def snake(tmp_path_factory: pytest.TempPathFactory) -> Job:
     return Job.open(path)
 
 
-def shapes(space: Snake, states: Iterable[State]) -> list[str]:
-    """Canonical texts."""
-    return [slow_snake.canonical(space.format(state)) for state in states]
+def keys_in(blocks: Iterable[Keys]) -> list[int]:
+    """All keys of some blocks."""
+    return [key for block in blocks for key in block.tolist()]
 
 
 def test_all_states_of_a_level(snake: Job) -> None:
     space = Snake(n=9)
-    for depth, level in enumerate(slow_snake.levels(9)):
-        for found in (
-            shapes(space, first_states(space, level_with_arrays(snake, depth), 10**6)),
-            shapes(space, sample_states(space, level_with_arrays(snake, depth), 10**6)),
-        ):
-            assert len(found) == len(level)
-            assert set(found) == level
+    for depth, expected in enumerate(slow_snake.levels(9)):
+        level = level_with_arrays(snake, depth)
+        for blocks in (first_keys(level, 10**6), sampled_keys(level, 10**6)):
+            lines = b"".join(lines_of(space, level, blocks)).decode().splitlines()
+            assert len(lines) == len(expected)
+            assert {slow_snake.canonical(line) for line in lines} == expected
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 64, 65, 200])
@@ -49,12 +49,30 @@ def test_some_states_of_a_level(snake: Job, count: int) -> None:
     space = Snake(n=9)
     level = level_with_arrays(snake, 5)
     keys = sorted(space.key_of(space.parse(shape)) for shape in slow_snake.levels(9)[5])
-    assert [space.key_of(state) for state in first_states(space, level, count)] == keys[:count]
-    sample = [space.key_of(state) for state in sample_states(space, level, count, seed=4)]
+    assert keys_in(first_keys(level, count)) == keys[:count]
+    sample = keys_in(sampled_keys(level, count, seed=4))
     assert len(sample) == count
     assert sample == sorted(set(sample))
     assert set(sample) <= set(keys)
-    assert sample == [space.key_of(state) for state in sample_states(space, level, count, seed=4)]
+    assert sample == keys_in(sampled_keys(level, count, seed=4))
+    assert sample != keys_in(sampled_keys(level, count, seed=5)) or count in (0, len(keys))
+
+
+@pytest.mark.parametrize("count", [3, 10])
+def test_every_state_is_chosen_as_often_as_any_other(count: int, tmp_path: Path) -> None:
+    """Of 12 states each is expected in 150 or 500 of 600 samples (with fixed seeds), give or take 11."""
+    Search(Snake(n=6), job=tmp_path / "job", memory=2**30, max_depth=2).run()
+    level = level_with_arrays(Job.open(tmp_path / "job"), 2)
+    assert level.manifest.keys == 12
+    times = Counter(key for seed in range(600) for key in keys_in(sampled_keys(level, count, seed)))
+    assert len(times) == 12
+    assert all(abs(number - 50 * count) < 45 for number in times.values())
+
+
+def test_a_key_of_no_state(snake: Job) -> None:
+    level = level_with_arrays(snake, 5)
+    with pytest.raises(CorruptJob, match=r"level 5 .*is the key of no snake"):
+        list(lines_of(Snake(n=9), level, [np.array([2**60], dtype=np.uint64)]))
 
 
 def test_depth_of_every_shape(snake: Job) -> None:

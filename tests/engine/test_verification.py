@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from pipeline import Search, Sliding, Snake
-from pipeline.audit.verification import compare_with_reference, verify_expansion, verify_levels
+from pipeline.audit.verification import compare_with_reference, verify_expansion
 from pipeline.spaces.contract import Reference, StateSpace
+from pipeline.spaces.permutations.space import Permutation
 from storage.errors import CorruptJob, Mismatch
 from storage.jobs.job import Job
 from storage.jobs.restoring import restore_ledger
@@ -19,6 +20,7 @@ from storage.keys.partition import PartitionWriter
 from storage.manifest import Manifest
 from tests.engine.jobs import keys_at
 from tests.engine.tiny import everything_small
+from tests.helpers.levels import verify_levels
 
 MEMORY = 2**30
 SPACES: dict[str, tuple[Callable[[], StateSpace], int | None]] = {
@@ -27,6 +29,8 @@ SPACES: dict[str, tuple[Callable[[], StateSpace], int | None]] = {
     "from another start": (lambda: Snake(start="2112011"), None),
     "eight puzzle": (lambda: Sliding(rows=3, cols=3), 10),
     "2x4": (lambda: Sliding(rows=2, cols=4, blank=2), None),
+    "pancakes": (lambda: Permutation(family="pancake", size=6), None),
+    "word": (lambda: Permutation(family="lrx", size=9, start="001122222"), None),
 }
 
 

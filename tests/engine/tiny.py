@@ -72,14 +72,14 @@ def shrink(put: Setter, sizes: Sizes) -> None:
         for module in holders:
             put(module, name, value)
 
-    def divide(total: int, base: int, workers: int) -> Budget:
-        return Budget(total, base, workers, sizes.buffer, sizes.buffer, sizes.memory)
+    def budget_for(memory: int | None, workers: int, **options: Any) -> Budget:
+        return Budget(memory or 0, 0, workers, sizes.buffer, sizes.buffer, sizes.memory)
 
     # Nothing here outlives a loss of power, and flushing takes most of the time.
     put("os", "fsync", lambda descriptor: None)
-    put("pipeline.search", "divide", divide)
-    put("pipeline.audit.verification", "divide", divide)
-    put("pipeline.audit.repair", "divide", divide)
+    put("pipeline.search", "budget_for", budget_for)
+    put("pipeline.audit.verification", "budget_for", budget_for)
+    put("pipeline.audit.repair", "budget_for", budget_for)
 
 
 def assign(module: str, name: str, value: Any) -> None:

@@ -97,6 +97,7 @@ LARGE = (
     Case(
         "3x4 to 40", ("run", "--puzzle", "sliding", "-p", "rows=3", "-p", "cols=4", "--n", "40", "--memory", "512MiB")
     ),
+    Case("pancake 10", ("run", "--puzzle", "permutations", "-p", "size=10", "--memory", "420MiB")),
     Case("census 27", ("census", "--n", "27"), ("start", "search")),
 )
 

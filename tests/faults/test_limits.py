@@ -26,16 +26,17 @@ from pipeline import Search, Snake
 from storage.jobs.job import Job
 from tests.engine.jobs import leftovers, summary
 from tests.engine.tiny import everything_small
+from tests.helpers import commands
+from tests.helpers.commands import COMMAND
 
 ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-m", "cli"]
 COUNTS = [1, 3, 12, 19, 16, 5]
 CAPABILITIES = "-dac_override,-dac_read_search"
 
 
 def run(*arguments: str | bytes, **options: Any) -> subprocess.CompletedProcess[bytes]:
     """Run a command as a user does."""
-    return subprocess.run([*COMMAND, *arguments], cwd=ROOT, timeout=120, **{"capture_output": True, **options})
+    return commands.run(*map(os.fsdecode, arguments), cwd=ROOT, **options)
 
 
 @pytest.mark.parametrize("step", [-3600.0, 86400.0 * 365, 0.0])
@@ -209,7 +210,7 @@ def test_a_closed_pipe(command: Callable[[str], list[str]], finished: Path) -> N
     """Nobody reads: no complaint, and the exit code says so."""
     reader, writer = os.pipe()
     os.close(reader)
-    result = run(*command(str(finished)), capture_output=False, stdout=writer, stderr=subprocess.PIPE)
+    result = run(*command(str(finished)), stdout=writer, stderr=subprocess.PIPE)
     os.close(writer)
     assert result.returncode == 1
     assert result.stderr == b""
@@ -267,3 +268,27 @@ def test_a_terminal_that_changes_its_size(tmp_path: Path) -> None:
     assert b"Traceback" not in seen
     assert b"\x1b[?25h" in seen
     assert Job.open(tmp_path / "job").depths() == list(range(23))
+
+
+def test_the_settings_of_a_library_from_outside(finished: Path, tmp_path: Path) -> None:
+    """What Blosc2 takes from the environment does not reach the stored keys: byte for byte the same chunks."""
+    variables = {
+        "BLOSC_COMPRESSOR": "lz4",
+        "BLOSC_CLEVEL": "9",
+        "BLOSC_SHUFFLE": "BITSHUFFLE",
+        "BLOSC_DELTA": "1",
+        "BLOSC_TYPESIZE": "8",
+        "BLOSC_SPLITMODE": "ALWAYS",
+        "BLOSC_BLOCKSIZE": "64",
+        "BLOSC_NTHREADS": "4",
+    }
+    # They are read when the library is imported.
+    command = [*COMMAND, "run", "--n", "6", "--job", str(tmp_path / "job")]
+    result = subprocess.run(command, cwd=ROOT, env={**os.environ, **variables}, capture_output=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+
+    def chunks(job: Path) -> dict[Path, bytes]:
+        return {path.relative_to(job): path.read_bytes() for path in job.rglob("c/*")}
+
+    assert chunks(tmp_path / "job") == chunks(finished)
+    assert summary(tmp_path / "job") == summary(finished)

@@ -26,6 +26,7 @@ from pipeline.level.expand import expand
 from pipeline.level.merge import merge
 from pipeline.running.executors import Stopped
 from pipeline.spaces.contract import StateSpace
+from pipeline.spaces.permutations.space import Permutation
 from pipeline.table import Table
 from storage.errors import CorruptJob, JobError, OutOfBudget
 from storage.files import durable
@@ -35,7 +36,7 @@ from tests.engine.test_resuming import StopAt
 from tests.engine.tiny import Sizes, everything_small
 from tests.faults.damaging import KINDS, damage, files_of
 
-SPACES: list[StateSpace] = [Snake(n=8), Sliding(rows=2, cols=3), Sliding(rows=2, cols=2)]
+SPACES: list[StateSpace] = [Snake(n=8), Sliding(rows=2, cols=3), Sliding(rows=2, cols=2), Permutation(size=5)]
 _expected: list[Summary] = []
 
 

@@ -14,12 +14,14 @@ from click.testing import CliRunner, Result
 
 from cli.main import command_line
 from pipeline.search import Search
+from pipeline.spaces.permutations.space import Permutation
 from pipeline.spaces.registry import make_space, names
 from storage.files.sealed import seal
 from storage.jobs.formats import FORMAT_VERSION
 from storage.jobs.job import Job
 from tests.engine.jobs import Summary, leftovers, summary
 from tests.golden import JOBS, GoldenJob, golden_jobs, path_of
+from tests.spaces import slow_permutations
 
 GOLDEN = list(golden_jobs())
 IDS = [f"{path.parent.name}/{path.name}" for path in GOLDEN]
@@ -45,6 +47,10 @@ def counts(snake_counts: dict[str, Any], sliding_counts: dict[tuple[int, int], l
     parameters = Job.open(golden).attributes["space"]["parameters"]
     if "n" in parameters:
         return list(snake_counts["depth_counts"][str(parameters["n"])])
+    if "family" in parameters:
+        space = Permutation(**parameters)
+        start = space.parse(parameters["start"] or " ".join(map(str, range(space.generators.points))))
+        return [len(level) for level in slow_permutations.levels(space.generators.images, start.tolist())]
     return sliding_counts[parameters["rows"], parameters["cols"]]
 
 

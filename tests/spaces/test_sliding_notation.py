@@ -140,3 +140,22 @@ def test_moves_keep_what_is_reachable(position: tuple[State, int, int], data: st
 def test_exchanged_tiles_are_out_of_reach() -> None:
     famous = notation.parse("1 2 3 4/5 6 7 8/9 10 11 12/13 15 14 0", 4, 4)
     assert not notation.is_reachable(famous, 4, 4, 15)
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "cols", "cells"),
+    [
+        ("123456780", 3, 3, [1, 2, 3, 4, 5, 6, 7, 8, 0]),
+        (" 123456789ABCDEF0\n", 4, 4, [*range(1, 16), 0]),
+        ("0fedcba987654321", 4, 4, [0, *range(15, 0, -1)]),
+        ("10", 1, 2, [1, 0]),
+    ],
+)
+def test_a_digit_for_each_cell(text, rows, cols, cells):
+    assert notation.parse(text, rows, cols).tolist() == cells
+
+
+@pytest.mark.parametrize("text", ["12345678", "1234567800", "123456788", "12345678g", "a2345678"])
+def test_words_that_are_no_board(text):
+    with pytest.raises(InvalidInput):
+        notation.parse(text, 3, 3)

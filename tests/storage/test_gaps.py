@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
+import blosc2
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from storage.keys.gaps import HEADER, decode, encode
+from storage.keys.gaps import FRAME_FORMAT, HEADER, decode, encode
 
 Keys = NDArray[np.uint64]
 
@@ -134,3 +137,83 @@ def test_an_empty_frame_with_a_tail_is_refused() -> None:
     assert decoded(empty, 5).tolist() == [0] * 5
     with pytest.raises(ValueError, match="header has no meaning"):
         decoded(HEADER.pack(1, 3, 0, 0, 4, 0), 5)
+
+
+# Every header of a chunk that may be read: the flags of one that is compressed and of a copy, blocks cut or not.
+READABLE_FLAGS = {0b10010101, 0b10000101, 0b10010111, 0b10000111, 0b00010111, 0b00000111}
+
+
+@pytest.mark.parametrize("size", [10, 5000])
+def test_every_byte_of_the_header_of_a_chunk(size: int) -> None:
+    """What is not plain zstd is refused before Blosc2 sees it; a short chunk is a copy, a long one is compressed."""
+    frame = encode(np.arange(1, size + 1, dtype=np.uint64), 9)
+    assert frame[HEADER.size + 2] in READABLE_FLAGS
+    for place in (2, 3, *range(16, 32)):
+        for value in set(range(256)) - {frame[HEADER.size + place]}:
+            if place == 2 and value in READABLE_FLAGS:
+                continue
+            changed = bytearray(frame)
+            changed[HEADER.size + place] = value
+            with pytest.raises(ValueError, match=r"zstd alone|Blosc2 cannot|another size"):
+                decoded(bytes(changed), size)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"codec": blosc2.Codec.LZ4, "filters": [blosc2.Filter.SHUFFLE], "filters_meta": [0], "typesize": 8},
+        {"codec": blosc2.Codec.ZLIB, "filters": [blosc2.Filter.BITSHUFFLE], "filters_meta": [0], "typesize": 8},
+        {"codec": blosc2.Codec.ZSTD, "filters": [blosc2.Filter.DELTA], "filters_meta": [0], "typesize": 1},
+        {"codec": blosc2.Codec.LZ4HC, "filters": [blosc2.Filter.NOFILTER], "filters_meta": [0], "typesize": 1},
+        {"codec": blosc2.Codec.BLOSCLZ, "filters": [blosc2.Filter.NOFILTER], "filters_meta": [0], "typesize": 1},
+        {"codec": blosc2.Codec.ZSTD, "filters": [blosc2.Filter.NOFILTER], "filters_meta": [0], "typesize": 4},
+    ],
+)
+def test_chunks_that_were_compressed_in_another_way(settings: dict[str, object]) -> None:
+    """They hold the right bytes, and are refused all the same."""
+    gaps = np.ones(5000, dtype=np.uint8)
+    chunk = blosc2.compress2(gaps, clevel=1, nthreads=1, **settings)
+    assert np.array_equal(np.frombuffer(blosc2.decompress2(chunk), dtype=np.uint8), gaps)
+    with pytest.raises(ValueError, match="zstd alone"):
+        decoded(HEADER.pack(FRAME_FORMAT, 0, 0, gaps.size, gaps.size, len(chunk)) + chunk, gaps.size)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("BLOSC_COMPRESSOR", "lz4"),
+        ("BLOSC_COMPRESSOR", "nonsense"),
+        ("BLOSC_CLEVEL", "9"),
+        ("BLOSC_SHUFFLE", "BITSHUFFLE"),
+        ("BLOSC_DELTA", "1"),
+        ("BLOSC_TYPESIZE", "8"),
+        ("BLOSC_SPLITMODE", "ALWAYS"),
+        ("BLOSC_BLOCKSIZE", "128"),
+        ("BLOSC_NTHREADS", "4"),
+        ("BLOSC_NOLOCK", "1"),
+        ("BLOSC_WHAT_COMES_NEXT", "1"),
+    ],
+)
+def test_the_environment_does_not_reach_the_keys(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = np.cumsum(np.random.default_rng(4).integers(1, 300, 100_000, dtype=np.uint64))
+    before = encode(keys, 9)
+    monkeypatch.setenv(name, value)
+    assert encode(keys, 9) == before
+    monkeypatch.setenv(name, value)
+    assert np.array_equal(decoded(before, keys.size), keys)
+
+
+@pytest.mark.parametrize(("bits", "gap_bytes"), [(0, 2**31 - 100), (32, 2**30), (0, 51), (9, 4)])
+def test_a_small_frame_that_would_unpack_to_gigabytes(bits: int, gap_bytes: int) -> None:
+    """Its header and that of its chunk agree; no five values take so much, or so little."""
+    size = gap_bytes + -(-bits // 8) * 5
+    chunk = bytearray(blosc2.compress2(np.zeros(1000, dtype=np.uint8), clevel=1, typesize=1, nthreads=1))
+    chunk[4:8] = size.to_bytes(4, "little")
+    frame = HEADER.pack(FRAME_FORMAT, bits, 0, 5, gap_bytes, len(chunk)) + bytes(chunk)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="bytes of gaps"):
+            decoded(frame, 5)
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()

@@ -88,6 +88,17 @@ def test_plain_zarr_finds_everything(name: str, request: pytest.FixtureRequest, 
     assert arrays == set(found["arrays"])
 
 
+def test_a_search_does_not_import_zarr(tmp_path: Path) -> None:
+    """It takes a fifth of a second, which is as long as a small search."""
+    script = """if True:
+        import sys
+        from pipeline import Search, Snake
+        Search(Snake(n=4), job="job", memory="2GiB").run()
+        assert not [name for name in sys.modules if name.split(".")[0] in ("zarr", "distributed")]
+        """
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True)
+
+
 def test_metadata_of_an_array(sliding_job: Path) -> None:
     """Plain chunks, the codec with its field bits, and the checksum behind it."""
     document = json.loads((sliding_job / "levels" / "0009" / "00000" / "zarr.json").read_text())
@@ -142,7 +153,7 @@ def test_the_codec_without_configuration(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 63, 64, 65, 200])
-def test_chunks_are_the_bytes_that_zarr_writes(size: int, tmp_path: Path) -> None:
+def test_metadata_and_chunks_are_what_zarr_writes(size: int, tmp_path: Path) -> None:
     keys = np.cumsum(np.random.default_rng(size).integers(1, 10**9, size, dtype=np.uint64))
     with mock.patch("storage.keys.partition.CHUNK_KEYS", 64):
         writer = PartitionWriter(tmp_path, "ours", size, 9)
@@ -158,9 +169,12 @@ def test_chunks_are_the_bytes_that_zarr_writes(size: int, tmp_path: Path) -> Non
         filters=None,
         compressors=[Crc32cCodec()],
         fill_value=0,
+        attributes=ours.attrs.asdict(),
         config={"write_empty_chunks": True},
     )
     theirs[:] = keys
+    documents = [json.loads((tmp_path / name / "zarr.json").read_text()) for name in ("ours", "theirs")]
+    assert documents[0] == documents[1]
     names = sorted(path.name for path in (tmp_path / "theirs" / "c").iterdir())
     assert sorted(path.name for path in (tmp_path / "ours" / "c").iterdir()) == names
     for name in names:

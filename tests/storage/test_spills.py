@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.errors import CorruptJob
+from storage.errors import CorruptJob, CorruptSpill
 from storage.keys.spill_file import DiskPiece
 from storage.keys.spills import OVERFLOW_TASK, DiskSpills, MemoryPiece, MemorySpills, Spills
 
@@ -133,8 +133,10 @@ def test_every_flipped_bit_is_noticed(spill_file: Path) -> None:
         damaged = bytearray(whole)
         damaged[place] ^= 1 << (place % 8)
         spill_file.write_bytes(damaged)
-        with pytest.raises(CorruptJob, match=r"00000\.spill .*remove that file and resume"):
+        with pytest.raises(CorruptSpill, match=r"00000\.spill .*remove that file and resume") as caught:
             read_all(spill_file)
+        # By its path the loop knows which task to run again, in whatever process it was found.
+        assert pickle.loads(pickle.dumps(caught.value)).path == spill_file
 
 
 def test_every_truncation_is_noticed(spill_file: Path) -> None:

@@ -13,11 +13,23 @@ from numpy.typing import NDArray
 from pipeline.spaces.contract import Keys, State
 from pipeline.spaces.permutations.chain import LARGEST_ORDER, Elements, StabiliserChain, inverses_of
 from pipeline.spaces.permutations.stages import Stages, make_stages
-from pipeline.spaces.permutations.words import LARGEST_COUNT, LAST_LETTER, binomial_table, count_words, letter_classes
+from pipeline.spaces.permutations.words import (
+    FILLER,
+    LARGEST_COUNT,
+    binomial_table,
+    count_words,
+    filler,
+    letter_classes,
+    move_tables,
+)
 from storage.errors import InvalidInput, OutOfBudget
 
 # Of the keys at least one in so many must belong to a state, or they are not called dense.
 SPARSEST = 64
+# Stands for the place of a letter that is left out.
+NOWHERE = 255
+# Longest word whose letters are sets of places in a machine word.
+SHORT_WORD = 64
 
 
 class Arrangements(ABC):
@@ -44,7 +56,6 @@ class Arrangements(ABC):
     def __init__(self, moves: Elements, start: State) -> None:
         self._moves = moves
         self._start = start
-        self._chain = StabiliserChain(moves)
 
     @property
     @abstractmethod
@@ -67,22 +78,29 @@ class Arrangements(ABC):
 class Permutations(Arrangements):
     """Arrangements of different letters: the elements of the group that the moves generate.
 
-    The key is the rank of the element that says where each letter of the start has gone to.
+    The key is the rank of the element that says where each letter of the start has gone to. Places where all letters
+    that can get there are equal are left out.
     """
 
     def __init__(self, moves: Elements, start: State) -> None:
-        super().__init__(moves, start)
+        orbits = orbits_of(moves)
+        self._places = np.array(
+            sorted(place for orbit in orbits if _is_mixed(start, orbit) for place in orbit), dtype=int
+        )
+        number = np.zeros(start.size, dtype=np.uint8)
+        number[self._places] = np.arange(self._places.size)
+        super().__init__(number[moves[:, self._places]], start)
+        self._chain = StabiliserChain(self._moves)
         order = self._chain.order
         if order >= LARGEST_ORDER:
             raise OutOfBudget(
                 f"the moves generate a group of {'' if self._chain.exact else 'at least '}{order} elements; "
                 "keys have room for fewer than 2^63",
-                "leave out moves, or search words: give places that need not be told apart equal letters, such as "
-                "-p start=0011...",
+                "leave out moves, or give places that need not be told apart equal letters, such as -p start=0011...",
             )
         self.size = self.key_count = order
-        self._place_of = np.zeros(start.size, dtype=np.uint8)
-        self._place_of[start] = np.arange(start.size)
+        self._place_of = np.full(start.size, NOWHERE, dtype=np.uint8)
+        self._place_of[start[self._places]] = np.arange(self._places.size)
 
     @property
     def bipartite(self) -> bool:
@@ -93,8 +111,6 @@ class Permutations(Arrangements):
 
     @cached_property
     def _stages(self) -> Stages | None:
-        if self._chain.order == 1:
-            return None
         return make_stages(self._chain, inverses_of(self._moves))
 
     @cached_property
@@ -114,6 +130,12 @@ class Permutations(Arrangements):
     def expand(self, keys: Keys, out: Keys) -> tuple[int, int]:
         from pipeline.spaces.permutations import expansion
 
+        _check_largest(keys, self._chain.order)
+        if not self._chain.levels:
+            # One state, to which all moves lead.
+            consumed = min(keys.size, out.size // len(self._moves))
+            out[: consumed * len(self._moves)] = 0
+            return consumed, consumed * len(self._moves)
         stages = self._stages
         if stages is None:
             moves = inverses_of(self._moves)
@@ -123,17 +145,17 @@ class Permutations(Arrangements):
         return consumed, written
 
     def key_of(self, state: State) -> int:
-        element = inverses_of(self._place_of[state][None, :])
-        rank = int(self._chain.ranks(element)[0])
+        origins = self._place_of[state[self._places]]
+        rank = -1 if NOWHERE in origins else int(self._chain.ranks(inverses_of(origins[None, :]))[0])
         if rank < 0:
             raise InvalidInput("no moves lead from the start to this arrangement")
         return rank
 
     def state_of(self, key: int) -> State:
-        if key >= self._chain.order:
-            raise InvalidInput(f"{key} is the key of no arrangement; they are less than {self._chain.order}")
+        _check_largest(np.array([key], dtype=np.uint64), self._chain.order)
         element = self._chain.elements(np.array([key], dtype=np.int64))
-        state: State = self._start[inverses_of(element)[0]]
+        state = self._start.copy()
+        state[self._places] = self._start[self._places[inverses_of(element)[0]]]
         return state
 
 
@@ -145,7 +167,8 @@ class Words(Arrangements):
 
     def __init__(self, moves: Elements, start: State) -> None:
         super().__init__(moves, start)
-        self._orbits = _orbits(moves)
+        self._chain = StabiliserChain(moves)
+        self._orbits = orbits_of(moves)
         word = start.tolist()
         self._words = count_words(self._orbits, word)
         if self._words >= LARGEST_COUNT:
@@ -156,8 +179,7 @@ class Words(Arrangements):
         self._order = np.array([place for orbit in self._orbits for place in orbit], dtype=np.intp)
         self._classes = letter_classes(self._orbits, word)
         self._binomials = binomial_table(start.size)
-        largest = [max(word[place] for place in orbit) for orbit in self._orbits for _ in orbit]
-        self._last = np.array(largest, dtype=np.uint8)
+        self._filler = np.array([filler(orbit, word) for orbit in self._orbits for _ in orbit], dtype=np.uint8)
         position = np.argsort(self._order)
         self._moves_in_order = position[moves[:, self._order]].astype(np.uint8)
         self.size, self.key_count = self._counts()
@@ -195,10 +217,18 @@ class Words(Arrangements):
         return False
 
     def expand(self, keys: Keys, out: Keys) -> tuple[int, int]:
-        from pipeline.spaces.permutations.expansion import expand_words
+        from pipeline.spaces.permutations import expansion
 
-        consumed, written = expand_words(keys, out, self._moves_in_order, self._classes, self._binomials)
+        _check_largest(keys, self._words)
+        if self._start.size <= SHORT_WORD:
+            consumed, written = expansion.expand_short_words(keys, out, self._tables, self._classes, self._binomials)
+        else:
+            consumed, written = expansion.expand_words(keys, out, self._moves_in_order, self._classes, self._binomials)
         return consumed, written
+
+    @cached_property
+    def _tables(self) -> NDArray[np.uint64]:
+        return move_tables(self._moves_in_order)
 
     def key_of(self, state: State) -> int:
         from pipeline.spaces.permutations.ranking import rank_of_word
@@ -207,23 +237,28 @@ class Words(Arrangements):
             if sorted(state[orbit].tolist()) != sorted(self._start[orbit].tolist()):
                 raise InvalidInput("no moves lead from the start to this word")
         word = state[self._order]
-        word[word == self._last] = LAST_LETTER
+        word[word == self._filler] = FILLER
         return int(rank_of_word(word, self._classes, self._binomials))
 
     def state_of(self, key: int) -> State:
         from pipeline.spaces.permutations.ranking import decode_word
 
-        if key >= self._words:
-            raise InvalidInput(f"{key} is the key of no word; they are less than {self._words}")
+        _check_largest(np.array([key], dtype=np.uint64), self._words)
         word = np.empty(self._start.size, dtype=np.uint8)
-        decode_word(key, word, self._classes, self._binomials)
-        word = np.where(word == LAST_LETTER, self._last, word)
+        decode_word(key, word, np.empty(len(self._classes), dtype=np.int64), self._classes, self._binomials)
+        word = np.where(word == FILLER, self._filler, word)
         state = np.empty_like(word)
         state[self._order] = word
         return state
 
 
-def _orbits(moves: Elements) -> list[list[int]]:
+def _check_largest(keys: Keys, count: int) -> None:
+    """Make sure that ascending keys are less than ``count``; the kernels' tables end there."""
+    if keys.size and int(keys[-1]) >= count:
+        raise InvalidInput(f"{int(keys[-1])} is the key of no arrangement; they are less than {count}")
+
+
+def orbits_of(moves: Elements) -> list[list[int]]:
     """Places that the moves bring onto each other, in ascending order; those that nothing moves are alone."""
     orbit_of = list(range(moves.shape[1]))
     for images in moves.tolist():
@@ -232,3 +267,25 @@ def _orbits(moves: Elements) -> list[list[int]]:
             if one != other:
                 orbit_of = [min(one, other) if orbit in (one, other) else orbit for orbit in orbit_of]
     return [[place for place, orbit in enumerate(orbit_of) if orbit == name] for name in sorted(set(orbit_of))]
+
+
+def _is_mixed(start: State, orbit: list[int]) -> bool:
+    return len(set(start[orbit].tolist())) > 1
+
+
+def arrangements_of(moves: Elements, start: State) -> Arrangements:
+    """Permutations, or words if letters that can change places are equal.
+
+    Parameters
+    ----------
+    moves : ndarray of uint8, shape (m, places)
+        Image lists.
+    start : ndarray of uint8, shape (places,)
+
+    Raises
+    ------
+    OutOfBudget
+        If there are too many arrangements.
+    """
+    letters = [letter for orbit in orbits_of(moves) if _is_mixed(start, orbit) for letter in start[orbit].tolist()]
+    return (Permutations if len(set(letters)) == len(letters) else Words)(moves, start)

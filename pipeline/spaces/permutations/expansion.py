@@ -5,16 +5,16 @@ Every key has as many neighbours as there are moves, whatever they lead to.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from pipeline.spaces.permutations.ranking import decode_word, rank_of_word
+from pipeline.spaces.permutations.ranking import decode_sets, decode_word, rank_of_sets, rank_of_word
+from storage.compiler.kernel import kernel
 
 # Keys with the same leading digits that are worked on together.
 BLOCK = 1024
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def expand_by_tables(keys, out, moves, radices, digits, states, offsets, multipliers, last):
     """Neighbours by the tables of :class:`~pipeline.spaces.permutations.stages.Stages`.
 
@@ -69,7 +69,7 @@ def expand_by_tables(keys, out, moves, radices, digits, states, offsets, multipl
     return count, written
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def expand_by_sifting(keys, out, moves, points, orbits, starts, transversals, inverses, index):
     """Neighbours by the factors of an element, for groups whose tables would be too large.
 
@@ -122,7 +122,7 @@ def expand_by_sifting(keys, out, moves, points, orbits, starts, transversals, in
     return count, written
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def expand_words(keys, out, moves, classes, binomials):
     """Neighbours of words.
 
@@ -142,12 +142,50 @@ def expand_words(keys, out, moves, classes, binomials):
     count = min(keys.size, out.size // moves.shape[0])
     word = np.empty(moves.shape[1], dtype=np.uint8)
     moved = np.empty(moves.shape[1], dtype=np.uint8)
+    parts = np.empty(classes.shape[0], dtype=np.int64)
     written = 0
     for i in range(count):
-        decode_word(np.int64(keys[i]), word, classes, binomials)
+        decode_word(np.int64(keys[i]), word, parts, classes, binomials)
         for move in range(moves.shape[0]):
             for place in range(word.size):
                 moved[place] = word[moves[move, place]]
             out[written] = np.uint64(rank_of_word(moved, classes, binomials))
+            written += 1
+    return count, written
+
+
+@kernel
+def expand_short_words(keys, out, tables, classes, binomials):
+    """Neighbours of words of at most 64 places.
+
+    Parameters
+    ----------
+    keys : ndarray of uint64, shape (n,)
+    out : ndarray of uint64, shape (m,)
+    tables : ndarray of uint64, shape (moves, bytes, 256)
+        From :func:`~pipeline.spaces.permutations.words.move_tables`.
+    classes, binomials
+        See :func:`~pipeline.spaces.permutations.ranking.rank_of_word`.
+
+    Returns
+    -------
+    consumed, written : int
+    """
+    count = min(keys.size, out.size // tables.shape[0])
+    sets = np.empty(classes.shape[0], dtype=np.uint64)
+    moved = np.empty(classes.shape[0], dtype=np.uint64)
+    parts = np.empty(classes.shape[0], dtype=np.int64)
+    written = 0
+    for i in range(count):
+        decode_sets(np.int64(keys[i]), sets, parts, classes, binomials)
+        for move in range(tables.shape[0]):
+            for number in range(sets.size):
+                places = np.uint64(0)
+                rest = sets[number]
+                for byte in range(tables.shape[1]):
+                    places |= tables[np.uint64(move), np.uint64(byte), rest & np.uint64(255)]
+                    rest >>= np.uint64(8)
+                moved[number] = places
+            out[written] = np.uint64(rank_of_sets(moved, classes, binomials))
             written += 1
     return count, written

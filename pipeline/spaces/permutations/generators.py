@@ -15,6 +15,7 @@ Images = tuple[int, ...]
 
 MAX_POINTS = 250
 MAX_MOVES = 1024
+LONGEST_NAME = 40
 
 
 def inverse(images: Images) -> Images:
@@ -89,6 +90,8 @@ class Generators:
 
 
 def _check(name: str, images: Images, points: int) -> None:
+    if not 0 < len(name) <= LONGEST_NAME or not name.isprintable() or name.isspace():
+        raise InvalidInput(f"{name[:LONGEST_NAME]!r} cannot be the name of a move")
     if len(images) != points:
         raise InvalidInput(f"move {name} acts on {len(images)} places, another one on {points}")
     seen: set[int] = set()

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pipeline.spaces.parameters import validated
 from pipeline.spaces.permutations import families
 from pipeline.spaces.permutations.files import read_file, read_moves, write_moves
-from pipeline.spaces.permutations.generators import MAX_POINTS, Generators
+from pipeline.spaces.permutations.generators import LONGEST_NAME, MAX_POINTS, Generators
 from pipeline.spaces.permutations.notation import join_letters, split_letters
 from storage.errors import InvalidInput
 
@@ -36,6 +36,8 @@ class PermutationParameters(BaseModel):
         Where to read them from. What the file says is recorded, its name is not.
     start : str, optional
         Letters of the root, one for each place. If some are equal, words are searched instead of permutations.
+    notation : str
+        How permutations are written: their letters, or in cycles of places from 1. It is not recorded.
     closed, powers : bool
         Add the inverses of the moves, or all their powers.
     """
@@ -49,6 +51,7 @@ class PermutationParameters(BaseModel):
     generators: str | None = None
     file: str | None = Field(default=None, exclude=True)
     start: str | None = None
+    notation: Literal["letters", "cycles"] = Field(default="letters", exclude=True)
     closed: bool = False
     powers: bool = False
 
@@ -89,8 +92,13 @@ def read_parameters(given: dict[str, Any]) -> Puzzle:
         changes |= {"family": family, **values}
     generators = Generators.of(moves, parameters.closed, parameters.powers)
     letters = [str(place) for place in range(generators.points)] if start is None else split_letters(start)
+    for place, letter in enumerate(letters, start=1):
+        if not letter.isprintable() or len(letter) > LONGEST_NAME:
+            raise InvalidInput(f"the start has {letter[:LONGEST_NAME]!r} at place {place}, which cannot be a letter")
     if len(letters) != generators.points:
         raise InvalidInput(f"the start has {len(letters)} letters; the moves act on {generators.points} places")
+    if parameters.notation == "cycles" and len(set(letters)) < len(letters):
+        raise InvalidInput("a word with equal letters cannot be written in cycles")
     changes["start"] = None if start is None else join_letters(letters)
     return Puzzle(parameters.model_copy(update=changes), generators, letters)
 

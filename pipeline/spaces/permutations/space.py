@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.spaces.contract import Detection, Expansion, KeyLayout, Keys, Reference, State, StateSpace
-from pipeline.spaces.permutations.arrangements import Arrangements, Permutations, Words
+from pipeline.spaces.contract import Detection, Expansion, KeyLayout, Keys, Places, Reference, State, StateSpace
+from pipeline.spaces.permutations.arrangements import arrangements_of
 from pipeline.spaces.permutations.notation import Notation
 from pipeline.spaces.permutations.parameters import PermutationParameters, read_parameters
 
@@ -60,13 +60,13 @@ class Permutation(StateSpace):
         self.generators = puzzle.generators
         self._notation = Notation(puzzle.letters)
         moves = np.array(self.generators.images, dtype=np.uint8).reshape(-1, self.generators.points)
-        kind = Permutations if self._notation.distinct else Words
-        self._arrangements: Arrangements = kind(moves, self._notation.start)
+        self._arrangements = arrangements_of(moves, self._notation.start)
         self.undirected = self.generators.closed
         self.bipartite = self.undirected and self._arrangements.bipartite
         self.max_neighbours = max(len(moves), 1)
         self.size = self._arrangements.size
         self.key_count = self._arrangements.key_count
+        self.places = Places(self.key_count) if self.key_count is not None else None
 
     def roots(self) -> Keys:
         return np.array([self.key_of(self._notation.start)], dtype=np.uint64)
@@ -76,31 +76,32 @@ class Permutation(StateSpace):
             return Expansion(keys.size, 0)
         return Expansion(*self._arrangements.expand(keys, out))
 
-    def key_of(self, state: State) -> int:
+    def key_of(self, state: State | str) -> int:
+        state = self.as_state(state)
         return self._arrangements.key_of(self._notation.checked(state))
 
     def state_of(self, key: int) -> State:
         return self._arrangements.state_of(key)
 
-    def moves(self, state: State) -> list[tuple[str, State]]:
+    def moves(self, state: State | str) -> list[tuple[str, State]]:
         """Neighbours in ascending order, each with the move that leads there; moves to the same one are joined."""
+        state = self.as_state(state)
         names: dict[tuple[int, ...], list[str]] = {}
         for name, images in zip(self.generators.names, self.generators.images, strict=True):
             names.setdefault(tuple(state[list(images)].tolist()), []).append(name)
         return [(" = ".join(names[letters]), np.array(letters, dtype=np.uint8)) for letters in sorted(names)]
 
-    def move_names(self, state: State) -> list[str]:
-        """Names of the moves to :meth:`neighbours`, in their order."""
-        return [name for name, _ in self.moves(state)]
-
-    def neighbours(self, state: State) -> list[State]:
+    def neighbours(self, state: State | str) -> list[State]:
+        state = self.as_state(state)
         return [neighbour for _, neighbour in self.moves(state)]
 
     def parse(self, text: str) -> State:
         return self._notation.parse(text)
 
-    def format(self, state: State) -> str:
-        return self._notation.format(state)
+    def format(self, state: State | str) -> str:
+        state = self.as_state(state)
+        in_cycles = self.parameters.notation == "cycles"
+        return self._notation.cycles(state) if in_cycles else self._notation.format(state)
 
     def short_name(self) -> str:
         """Name for a job of this space, such as ``pancake-11``."""

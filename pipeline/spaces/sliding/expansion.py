@@ -8,11 +8,11 @@ touch few arrays at a time, or it would not.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from pipeline.spaces.sliding.ranking import BLANK_SHIFT, RANK_SHIFT, SYMMETRIC_SHIFT, order_parity
 from pipeline.spaces.sliding.symmetry import transpose_cells_and_moves, transpose_word
+from storage.compiler.kernel import kernel
 
 MAX_NEIGHBOURS = 4
 # Positions that are worked on together: their arrays stay in the first-level cache.
@@ -39,7 +39,7 @@ def parity_bits(rows: int, cols: int, root_blank: int) -> int:
     return sum(order_parity(cell, root_blank, cols) << cell for cell in range(rows * cols))
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def _bit_count(bits):
     """Set bits of a 64-bit integer, in the form that compilers turn into one instruction where there is one."""
     bits = bits - ((bits >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -48,14 +48,15 @@ def _bit_count(bits):
     return (bits * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def _digit_of(rest, scale):
     """Lehmer digit: the integer part of ``rest`` times the reciprocal of the place value."""
-    # rest + 1/2 stays away from every multiple of the place value, so the floor is exact.
+    # rest + 1/2, by the place value w, stays 0.5 / w >= 1.1e-11 away from every integer, and rounding changes it by
+    # less than 3.5e-15, so the floor is exact (docs/proofs.md, P5).
     return np.uint64(np.int32((np.float64(np.int64(rest)) + 0.5) * scale))
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def _take_tile(pool, digit):
     """The tile number ``digit`` of a pool (a list of nibbles, lowest tile lowest), and the pool without it."""
     shift = digit << np.uint64(2)
@@ -63,8 +64,8 @@ def _take_tile(pool, digit):
     return (pool >> shift) & np.uint64(15), (pool & below) | ((pool >> np.uint64(4)) & ~below)
 
 
-@numba.njit(nogil=True, cache=True)
-def _decode(keys, count, rest, pool, words, home, tiles, weights, inverse, parities):
+@kernel
+def decode_words(keys, count, rest, pool, words, home, tiles, weights, inverse, parities):
     """Board words of ``count`` keys; ``rest`` and ``pool`` are scratch of the same size."""
     all_tiles = np.uint64(0)
     end = np.uint64(0)
@@ -114,7 +115,7 @@ def _decode(keys, count, rest, pool, words, home, tiles, weights, inverse, parit
         words[i] = before | ((word >> np.uint64(4)) & below) | (np.uint64(home) << shift)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _move(keys, count, words, cols, home, moves, all_moves, new_words, fields):
     """Words and low key fields of the positions one move away; returns how many there are."""
     keep = np.uint64(0) if all_moves else np.uint64(15)
@@ -150,7 +151,7 @@ def _move(keys, count, words, cols, home, moves, all_moves, new_words, fields):
     return written
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _choose_canonical(words, fields, count):
     """Put the smaller word of each transposed pair in place, and mark positions that are their own partner."""
     for i in range(count):
@@ -165,7 +166,7 @@ def _choose_canonical(words, fields, count):
         fields[i] = (mirrored_field if mirrored < word else field) | (symmetric << np.uint64(SYMMETRIC_SHIFT))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _rank(words, fields, count, left, out, home, tiles, weights):
     """Keys of ``count`` board words with the given fields."""
     all_tiles = (np.uint64(1) << np.uint64(tiles + 1)) - np.uint64(1) - (np.uint64(1) << np.uint64(home))
@@ -193,7 +194,7 @@ def _rank(words, fields, count, left, out, home, tiles, weights):
         out[i] = (out[i] << np.uint64(RANK_SHIFT)) | fields[i]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def expand_block(keys, out, rows, cols, root_blank, symmetric, weights, inverse, moves, parities, all_moves):
     """Write the neighbours of a block of keys.
 
@@ -237,7 +238,7 @@ def expand_block(keys, out, rows, cols, root_blank, symmetric, weights, inverse,
         if count == 0:
             break
         block = keys[consumed : consumed + count]
-        _decode(block, count, rest, pool, words, root_blank, tiles, weights, inverse, parities)
+        decode_words(block, count, rest, pool, words, root_blank, tiles, weights, inverse, parities)
         found = _move(block, count, words, cols, root_blank, moves, all_moves, new_words, fields)
         if symmetric:
             _choose_canonical(new_words, fields, found)

@@ -1,7 +1,8 @@
 """How people write a sliding-tile position, its moves, and whether it can be reached.
 
 A position is the numbers of its cells, row by row, 0 for the blank. Anything but letters and digits separates them:
-``1 2 3/4 0 5``, ``1,2,3,4,0,5`` and ``[[1, 2, 3], [4, 0, 5]]`` are the same position.
+``1 2 3/4 0 5``, ``1,2,3,4,0,5`` and ``[[1, 2, 3], [4, 0, 5]]`` are the same position, and so is ``123405``: a single
+word with as many hexadecimal digits as there are cells has one for each.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ BLANK = 0
 # A minus right before a number is a sign, unless it stands right behind another number, where it separates.
 _NUMBER = re.compile(r"(?<![0-9])-[0-9]+|[0-9]+")
 
+_COMPACT = re.compile(r"[0-9a-fA-F]+")
+
 
 def parse(text: str, rows: int, cols: int) -> State:
     """Read a position.
@@ -26,7 +29,7 @@ def parse(text: str, rows: int, cols: int) -> State:
     Parameters
     ----------
     text : str
-        Numbers with any separators, 0 for the blank.
+        Numbers with any separators, or a hexadecimal digit for each cell; 0 for the blank.
     rows, cols : int
         Size of the board.
 
@@ -42,6 +45,9 @@ def parse(text: str, rows: int, cols: int) -> State:
     size = rows * cols
     board = f"a {rows}x{cols} board"
     remedy = f"write the numbers 0 (the blank) to {size - 1}, each once, row by row"
+    word = text.strip()
+    if len(word) == size > 1 and _COMPACT.fullmatch(word):
+        text = " ".join(str(int(digit, 16)) for digit in word)
     matches = list(_NUMBER.finditer(text))
     _check_separators(text, remedy)
     cells: list[int] = []
@@ -153,3 +159,13 @@ def is_reachable(cells: State, rows: int, cols: int, root_blank: int) -> bool:
 
 def _blank_of(cells: State) -> int:
     return int(np.flatnonzero(cells == BLANK)[0])
+
+
+def move_name(before: State, after: State, cols: int) -> str:
+    """The tile that moves between two neighbouring positions, and its direction, such as ``7 left``."""
+    start, end = _blank_of(after), _blank_of(before)
+    directions = {-cols: "up", cols: "down", -1: "left", 1: "right"}
+    # On a board of one column, up and down are the neighbours.
+    step = end - start
+    direction = ("up" if step < 0 else "down") if cols == 1 else directions[step]
+    return f"{int(before[start])} {direction}"

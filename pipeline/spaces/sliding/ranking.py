@@ -20,6 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 BLANK_SHIFT = 4
+BLANK_BITS = 4
 SYMMETRIC_SHIFT = 8
 RANK_SHIFT = 9
 MAX_TILES = 15
@@ -44,6 +45,19 @@ def rank_weights(tiles: int) -> np.ndarray:
         weights[place] = value
         value *= tiles - place
     return weights
+
+
+def reciprocals(weights: np.ndarray) -> np.ndarray:
+    """Reciprocals of the positive place values.
+
+    Returns
+    -------
+    ndarray of float64, shape (16,)
+        0 where the place value is 0.
+    """
+    inverse = np.zeros(weights.size)
+    np.divide(1.0, weights, out=inverse, where=weights > 0)
+    return inverse
 
 
 def rank_of(order: list[int], weights: np.ndarray) -> int:

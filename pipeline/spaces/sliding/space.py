@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from functools import cache
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from pipeline.spaces.contract import Detection, Expansion, KeyLayout, Keys, Reference, State, StateSpace
+from pipeline.spaces.contract import Detection, Expansion, KeyLayout, Keys, Places, Reference, State, StateSpace
 from pipeline.spaces.parameters import validated
 from pipeline.spaces.sliding import notation
 from storage.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from pipeline.spaces.sliding.ranked_moves import MoveTables
 
 MAX_CELLS = 16
 
@@ -86,7 +91,7 @@ class Sliding(StateSpace):
     parameters: SlidingParameters
 
     def __init__(self, /, **parameters: Any) -> None:
-        from pipeline.spaces.sliding.ranking import rank_weights
+        from pipeline.spaces.sliding.ranking import BLANK_BITS, RANK_SHIFT, rank_weights, reciprocals
 
         self.parameters = validated(SlidingParameters, parameters)
         self._rows, self._cols, self._blank = self.parameters.rows, self.parameters.cols, self.parameters.blank
@@ -94,8 +99,9 @@ class Sliding(StateSpace):
         self._symmetric = self._rows == self._cols == 4 and self._blank // 4 == self._blank % 4
         self._weights = rank_weights(self._tiles)
         self._largest_rank = max(math.factorial(self._tiles) // 2, 1) - 1
-        self._inverse = np.zeros(self._weights.size)
-        np.divide(1.0, self._weights, out=self._inverse, where=self._weights > 0)
+        self._inverse = reciprocals(self._weights)
+        if not self._symmetric:
+            self.places = Places((self._largest_rank + 1) << BLANK_BITS, RANK_SHIFT, BLANK_BITS)
 
     def _root(self) -> State:
         cells = list(range(1, self._tiles + 1))
@@ -108,6 +114,20 @@ class Sliding(StateSpace):
     def expand(self, keys: Keys, out: Keys, exhaustive: bool) -> Expansion:
         from pipeline.spaces.sliding.expansion import blank_moves, expand_block, parity_bits
 
+        tables = self._move_tables()
+        if tables is not None:
+            from pipeline.spaces.sliding.ranked_moves import expand_ranks
+
+            consumed, written = expand_ranks(
+                keys,
+                out,
+                self._cols,
+                blank_moves(self._rows, self._cols),
+                np.uint64(parity_bits(self._rows, self._cols, self._blank)),
+                tables,
+                exhaustive,
+            )
+            return Expansion(consumed, written)
         consumed, written = expand_block(
             keys,
             out,
@@ -123,6 +143,14 @@ class Sliding(StateSpace):
         )
         return Expansion(consumed, written)
 
+    def _move_tables(self) -> MoveTables | None:
+        """Tables to move on ranks, for boards that have them."""
+        from pipeline.spaces.sliding.ranked_moves import MOST_ENTRIES, table_entries
+
+        if self._symmetric or min(self._rows, self._cols) < 2 or table_entries(self._rows, self._cols) > MOST_ENTRIES:
+            return None
+        return _tables_of(self._rows, self._cols)
+
     def count_states(self, keys: Keys) -> int:
         if not self._symmetric:
             return int(keys.size)
@@ -130,7 +158,8 @@ class Sliding(StateSpace):
 
         return int(count_positions(keys))
 
-    def key_of(self, state: State) -> int:
+    def key_of(self, state: State | str) -> int:
+        state = self.as_state(state)
         from pipeline.spaces.sliding.ranking import BLANK_SHIFT, RANK_SHIFT, SYMMETRIC_SHIFT, rank_of
 
         if len(state) != self._tiles + 1:
@@ -174,14 +203,46 @@ class Sliding(StateSpace):
         tiles.insert(blank, 0)
         return np.array(tiles, dtype=np.uint8)
 
-    def neighbours(self, state: State) -> list[State]:
+    def neighbours(self, state: State | str) -> list[State]:
+        state = self.as_state(state)
         return notation.neighbours(state, self._rows, self._cols)
+
+    def moves(self, state: State | str) -> list[tuple[str, State]]:
+        """Neighbours, each with the tile that moves and where it goes, such as ``7 left``."""
+        state = self.as_state(state)
+        return [(notation.move_name(state, after, self._cols), after) for after in self.neighbours(state)]
+
+    def lower_bounds(self, keys: Keys) -> NDArray[np.uint8]:
+        from pipeline.spaces.sliding.distance import lower_bounds
+
+        return lower_bounds(keys, self._rows, self._cols, self._blank)
+
+    def symmetries(self, state: State) -> list[State]:
+        if self._rows != self._cols or self._blank // self._cols != self._blank % self._cols:
+            return [state]
+        mirrored = self._transposed(state)
+        return [state] if np.array_equal(mirrored, state) else [state, mirrored]
 
     def parse(self, text: str) -> State:
         return notation.parse(text, self._rows, self._cols)
 
-    def format(self, state: State) -> str:
+    def format(self, state: State | str) -> str:
+        state = self.as_state(state)
         return notation.format_board(state, self._cols)
+
+    def format_keys(self, keys: Keys) -> bytes:
+        from pipeline.spaces.sliding.expansion import parity_bits
+        from pipeline.spaces.sliding.lines import line_length, write_lines
+        from pipeline.spaces.sliding.ranking import BLANK_SHIFT, RANK_SHIFT
+
+        blanks = (keys >> np.uint64(BLANK_SHIFT)) & np.uint64(15)
+        wrong = np.flatnonzero((blanks > self._tiles) | (keys >> np.uint64(RANK_SHIFT) > self._largest_rank))
+        if wrong.size:
+            self.state_of(int(keys[wrong[0]]))
+        lines = np.empty((keys.size, line_length(self._tiles + 1)), dtype=np.uint8)
+        parities = np.uint64(parity_bits(self._rows, self._cols, self._blank))
+        write_lines(keys, self._rows, self._cols, self._blank, self._weights, self._inverse, parities, lines)
+        return lines.tobytes()
 
     def draw_text(self, state: State) -> str:
         from pipeline.spaces.sliding.drawing import draw_text
@@ -214,3 +275,11 @@ class Sliding(StateSpace):
         for depth, count in enumerate(states):
             exactly.append(count + (exactly[depth - 2] if depth >= 2 else 0))
         return {"exactly": exactly}
+
+
+@cache
+def _tables_of(rows: int, cols: int) -> MoveTables:
+    """Tables of a board, shared by all threads."""
+    from pipeline.spaces.sliding.ranked_moves import move_tables
+
+    return move_tables(rows, cols)

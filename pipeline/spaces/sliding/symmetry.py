@@ -12,13 +12,13 @@ Transposing a 4x4 matrix of nibbles takes two delta swaps (Warren, Hacker's Deli
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from pipeline.spaces.sliding.ranking import SYMMETRIC_SHIFT
+from storage.compiler.kernel import kernel
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def transpose_word(word):
     """Board word of the transposed position (uint64 to uint64)."""
     swap = (word ^ (word >> np.uint64(12))) & np.uint64(0x0000F0F00000F0F0)
@@ -29,7 +29,7 @@ def transpose_word(word):
     return ((word & low) << np.uint64(2)) | ((word >> np.uint64(2)) & low)
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def transpose_cells_and_moves(fields):
     """Low key fields of the transposed position: the cell of the blank, and the move mask, each a nibble.
 
@@ -40,7 +40,7 @@ def transpose_cells_and_moves(fields):
     return ((fields & half) << np.uint64(2)) | ((fields >> np.uint64(2)) & half)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def count_positions(keys):
     """Positions that canonical keys stand for: two each, but one if the position is its own partner."""
     single = np.uint64(0)

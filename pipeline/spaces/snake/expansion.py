@@ -8,14 +8,14 @@ the shorter its set is.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from pipeline.spaces.snake.keys import first_turn_zero, insert_bit, remove_bit, reversed_bits
 from pipeline.spaces.snake.swing import ANTICLOCKWISE_BLOCKED, CLOCKWISE_BLOCKED
+from storage.compiler.kernel import kernel
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def canonical_key(bends, turns, back_bends, back_turns, count, width):
     """Smaller key of a shape read from its head and from its tail; -1 (all ones) if it does not fit."""
     turns = first_turn_zero(turns, count)
@@ -25,7 +25,7 @@ def canonical_key(bends, turns, back_bends, back_turns, count, width):
     return min((bends << width) | turns, (back_bends << width) | back_turns)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def expand_block(keys, out, joints, width, numbers, table, swept, bends_only):
     """Write the neighbours of a sorted block of shapes.
 

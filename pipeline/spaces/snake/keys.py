@@ -11,9 +11,9 @@ fits if ``B - 1 <= turn_bits(joints)``, which holds for every shape of at most 3
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from storage.compiler.kernel import kernel
 from storage.errors import InvalidInput
 
 MAX_JOINTS = 63
@@ -74,21 +74,21 @@ def digits_of(key: int, joints: int) -> np.ndarray:
     return digits
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def insert_bit(bits, place, bit):
     """Put a bit in at ``place``; the bits from there on move up."""
     below = bits & ((np.uint64(1) << place) - np.uint64(1))
     return ((bits ^ below) << np.uint64(1)) | (bit << place) | below
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def remove_bit(bits, place):
     """Take the bit at ``place`` out; the bits above it move down."""
     below = bits & ((np.uint64(1) << place) - np.uint64(1))
     return ((bits >> (place + np.uint64(1))) << place) | below
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def first_turn_zero(turns, bends):
     """Complement the turns of ``bends`` bends if the first one is 1."""
     if bends == np.uint64(0):
@@ -97,7 +97,7 @@ def first_turn_zero(turns, bends):
     return turns ^ ((np.uint64(0) - top) & ((np.uint64(1) << bends) - np.uint64(1)))
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def reversed_bits(bits, width):
     """The lowest ``width`` bits in reverse order."""
     result = np.uint64(0)

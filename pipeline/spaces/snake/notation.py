@@ -155,11 +155,6 @@ def format_digits(digits: State) -> str:
     return "".join(DIGITS[digit] for digit in digits)
 
 
-def format_letters(digits: State) -> str:
-    """Write a snake as the letters S, L and R."""
-    return "".join(LETTERS[digit] for digit in digits)
-
-
 def format_runs(digits: State) -> str:
     """Write a snake as signed run lengths, with a comma at the end if there is one run."""
     bends = np.flatnonzero(digits != STRAIGHT)
@@ -198,3 +193,9 @@ def neighbours(digits: State, swept: bool) -> list[State]:
                 neighbour[joint - 1] = turned
                 found.append(neighbour)
     return sorted(found, key=format_digits)
+
+
+def move_name(before: State, after: State) -> str:
+    """The joint that differs between two neighbouring snakes (counted from 1), and the way the tail swings."""
+    joint = int(np.flatnonzero(before != after)[0])
+    return f"joint {joint + 1} {'left' if after[joint] > before[joint] else 'right'}"

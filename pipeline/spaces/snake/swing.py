@@ -3,7 +3,9 @@
 A move turns the part of the snake behind a joint by 90 degrees about it. With the pivot in the origin, a lattice
 point of the moving part runs along the quarter of a circle about the origin. The distance from a lattice point grows
 (or falls) along every unit edge, so the moving part touches the resting part during the swing exactly if the quarter
-arc of some moving lattice point, end points included, meets some resting unit edge, end points included.
+arc of some moving lattice point, end points included, meets some resting unit edge, end points included. That rests
+on a hypothesis: the resting part contains the path from each of its points to the pivot. Of a moving and a resting edge
+alone it is not true (``docs/proofs.md``, P6).
 
 The arc of ``w`` crosses the line ``y = k`` of a horizontal edge where ``x = +-sqrt(w.w - k * k)``. Whether that point
 lies on the edge and on the arc is decided by signs of ``p + q * sqrt(m)`` with integer p, q and m.
@@ -11,14 +13,15 @@ lies on the edge and on the arc is decided by signs of ``p + q * sqrt(m)`` with 
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from storage.compiler.kernel import kernel
 
 ANTICLOCKWISE_BLOCKED = 1
 CLOCKWISE_BLOCKED = 2
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def sign_with_root(p, q, m):
     """Sign of ``p + q * sqrt(m)`` for integers p, q and m >= 0."""
     sign_p = np.sign(p)
@@ -28,7 +31,7 @@ def sign_with_root(p, q, m):
     return sign_p * np.sign(p * p - q * q * m)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def blocked_turns(edge_x, edge_y, vertical, x, y):
     """Which quarter turns about the origin take the point (x, y) onto an edge.
 
@@ -76,7 +79,7 @@ def blocked_turns(edge_x, edge_y, vertical, x, y):
     return blocked
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def blocked_joint(xs, ys, joint):
     """Which swings about vertex ``joint`` are blocked, edge by edge and point by point.
 
@@ -102,7 +105,7 @@ def blocked_joint(xs, ys, joint):
     return blocked
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def overlapping_joint(xs, ys, joint):
     """Which quarter turns about vertex ``joint`` end with two vertices in one place; the way there is ignored."""
     blocked = 0
@@ -139,7 +142,7 @@ def point_numbers(radius: int) -> np.ndarray:
     return numbers.reshape(steps.shape)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def blocking_table(numbers, swept):
     """For every unit edge near the pivot, the moving points that it blocks.
 
