@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.level.duplicates import join_duplicates, mark_members, remove_marked
+from pipeline.level.duplicates import drop_recent, join_duplicates, mark_members, no_recent_keys, remove_marked
 from pipeline.level.places import MOST_MASK_BITS, PlaceTables
 from pipeline.level.runs import copy_runs, positions_below
 from pipeline.level.sort import sort_in_use
@@ -29,6 +29,7 @@ def load_kernels(space: StateSpace) -> None:
     mask_bits = space.layout.mask_bits
     found = np.zeros(keys.size, dtype=np.bool_)
     join_duplicates(keys.copy(), mask_bits)
+    drop_recent(keys.copy(), no_recent_keys(2))
     mark_members(keys, keys, mask_bits, found)
     remove_marked(keys.copy(), found)
     digest_of(keys)
