@@ -24,7 +24,7 @@ from pipeline.search import Search
 from pipeline.spaces.contract import Detection, Expansion, Keys, State, StateSpace
 from storage.errors import InvalidInput
 from storage.jobs.job import Job
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 
 @dataclass(frozen=True)

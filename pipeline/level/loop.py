@@ -16,7 +16,7 @@ from pipeline.spaces.contract import Detection, StateSpace
 from storage.errors import CorruptJob, Mismatch
 from storage.jobs.job import Job
 from storage.jobs.working import WorkingLevel
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 
 class LevelLoop:
