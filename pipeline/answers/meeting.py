@@ -25,7 +25,7 @@ from pipeline.spaces.contract import Detection, Expansion, Keys, State, StateSpa
 from pipeline.spaces.parameters import NoParameters
 from storage.errors import InvalidInput
 from storage.jobs.job import Job
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 
 @dataclass(frozen=True)

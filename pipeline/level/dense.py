@@ -18,7 +18,7 @@ from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
 from storage.keys.digest import digest_of
 from storage.keys.partition import PartitionWriter
-from storage.manifest import PartitionRecord
+from storage.records import PartitionRecord
 
 # Neighbours that are collected before their places are set, and words of a table that are read at a time: both stay in
 # the processor's caches.

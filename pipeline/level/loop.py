@@ -20,7 +20,7 @@ from storage.errors import CorruptJob, FalseClaim, Mismatch
 from storage.jobs.job import Job
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 
 class LevelLoop:

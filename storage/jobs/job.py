@@ -25,7 +25,7 @@ from storage.jobs.ledger import Ledger
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
 from storage.locking.directory import LockedDirectory
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 LEVELS = "levels"
 WORK = "work"
