@@ -6,7 +6,7 @@ READY := $(ENVIRONMENT)/.ready
 PARALLEL := --numprocesses auto --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow lint format benchmark clean
+.PHONY: help run test test-slow lint format benchmark plots clean
 
 help:  ## Show what there is to make.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -30,14 +30,19 @@ lint: $(READY)  ## Check style, types, who imports whom, and that nothing is cal
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/vulture
+	@# Fields are read by name; functions that nobody calls are not wanted.
+	! $(BIN)/vulture | grep -E 'unused (function|method|property|class|import)'
 
 format: $(READY)  ## Format the code.
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-benchmark: $(READY)  ## Measure the speed; see benchmarks/README.md.
-	$(BIN)/python benchmarks/run.py
+benchmark: $(READY)  ## Measure the speed on this machine; see benchmarks/README.md.
+	$(BIN)/pipeline bench
+
+plots: $(READY)  ## Draw the plots of the docs from the results in benchmarks/results.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[plots]'
+	$(BIN)/python benchmarks/plots.py
 
 clean:  ## Remove the environment and caches (jobs stay).
 	rm -rf $(ENVIRONMENT) .pytest_cache .mypy_cache .ruff_cache .hypothesis

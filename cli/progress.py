@@ -12,7 +12,7 @@ from pipeline.running.events import Observer, PassProgress
 from pipeline.running.memory import available_memory, resident_bytes
 from storage.files.durable import bytes_below
 from storage.jobs.job import Job
-from storage.manifest import Manifest
+from storage.records import Manifest
 from storage.sizes import size
 
 SLOW_LEVEL_SECONDS = 1.0

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.level.disk import refuse_new_job
+from pipeline.level.earlier import levels_read
 from pipeline.level.kernels import load_kernels
 from pipeline.level.loop import LevelLoop
 from pipeline.running.events import Observer
@@ -16,7 +17,9 @@ from pipeline.running.memory import MIB, Budget, budget_for
 from pipeline.running.provenance import provenance
 from pipeline.running.settings import Settings
 from pipeline.running.stoppable import StoppableRun
+from pipeline.spaces.claims import check_space
 from pipeline.spaces.contract import StateSpace
+from pipeline.spaces.guards import roots_of
 from pipeline.spaces.registry import short_name
 from pipeline.table import Table
 from storage.errors import InvalidInput, JobError, PipelineError
@@ -57,6 +60,11 @@ class Search(StoppableRun):
         **options: Any,
     ) -> None:
         super().__init__()
+        if not isinstance(space, StateSpace):
+            raise InvalidInput(
+                f"a search is of a state space, not of {type(space).__name__}", "see Search.of for functions"
+            )
+        check_space(space)
         self.space = space
         self.path = Path(job) if job is not None else DEFAULT_JOBS_DIRECTORY / short_name(space)
         self.settings = Settings.of(settings, options)
@@ -100,6 +108,7 @@ class Search(StoppableRun):
                 self._check_same(Job.open(job.path))
                 work_in(job, settings.work_dir, self.observer.message)
                 sweep(job, self.observer.message)
+                executor.share(job.path, job.work)
                 try:
                     LevelLoop(self.space, settings, job, executor, budget, self.observer).run()
                 except (Stopped, PipelineError, OSError):
@@ -113,11 +122,14 @@ class Search(StoppableRun):
         """Look at what can go wrong before the kernels are compiled and before anything is written."""
         if resume and overwrite:
             raise InvalidInput("a job is either resumed or overwritten", "give one of them")
-        if resume and overwrite:
-            raise InvalidInput("resume and overwrite exclude each other", "ask for one of them")
+        if self.settings.keep == "frontier" and not self.space.undirected:
+            raise InvalidInput(
+                f"the graph of {self.space.name} is directed, so that its search needs the states of all levels",
+                "leave --keep frontier out",
+            )
         if overwrite or not Job.exists(self.path):
             attributes = {"space": self._description(), "provenance": provenance(command)}
-            refuse_new_job(self.path, attributes, self.space.roots().size, self.settings.max_disk)
+            refuse_new_job(self.path, attributes, roots_of(self.space).size, self.settings.max_disk)
         if Job.exists(self.path):
             if resume:
                 self._check_same(Job.open(self.path))
@@ -131,16 +143,26 @@ class Search(StoppableRun):
 
     def _description(self) -> dict[str, Any]:
         layout = self.space.layout
-        return {
+        description: dict[str, Any] = {
             "name": self.space.name,
             "parameters": self.space.parameters.model_dump(),
             "key_version": layout.version,
             "field_bits": layout.field_bits,
             "mask_bits": layout.mask_bits,
         }
+        source = self.space.source()
+        return description if source is None else {**description, "source": source}
 
     def _check_same(self, job: Job) -> None:
         theirs, ours = job.attributes["space"], self._description()
+        # Jobs of earlier versions do not say what source their puzzle had.
+        changed = "source" in theirs and theirs["source"] != ours.get("source")
+        theirs, ours = ({name: value for name, value in of.items() if name != "source"} for of in (theirs, ours))
+        if changed and theirs == ours:
+            raise JobError(
+                f"the puzzle {self.space.name} has changed since the job {self.path} was begun",
+                "resume it with the source that it was begun with, or start again with --overwrite",
+            )
         if theirs != ours:
             raise JobError(
                 f"the job {self.path} is {_named(theirs)}, not {_named(ours)}",
@@ -156,7 +178,7 @@ class Search(StoppableRun):
         budget = budget_for(
             self.settings.memory,
             executor.workers,
-            earlier_levels=1 if self.space.bipartite else 2,
+            earlier_levels=levels_read(self.space),
             on_this_machine=executor.shares_memory,
         )
         if budget.workers < executor.workers:

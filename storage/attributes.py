@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from storage.keys.gaps import MOST_FIELD_BITS
+from storage.keys.gaps import MOST_FIELD_BITS as MOST_FIELD_BITS
 
 DISTRIBUTION = "frontier-pipeline"
 CODEC = "pipeline.sorted-keys"
@@ -29,6 +29,8 @@ class SpaceAttributes(BaseModel):
     key_version: int
     field_bits: int = Field(ge=0, le=MOST_FIELD_BITS)
     mask_bits: int = Field(ge=0, le=MOST_FIELD_BITS)
+    # Digest of the source of a puzzle that is no part of the program.
+    source: str | None = Field(default=None, max_length=100)
 
 
 class Provenance(BaseModel):

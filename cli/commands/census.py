@@ -14,6 +14,7 @@ from cli.failures import Ended
 from cli.options import (
     JobDirectory,
     json_option,
+    memory_option,
     notes_options,
     progress_option,
     scheduler_options,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     help="Directory to keep what is finished, so that the census can be resumed; nothing is kept unless given.",
 )
 @start_again_options
+@memory_option("Memory for the whole process, such as 2GiB or 50%; half of all unless given.")
 @scheduler_options
 @tls_options
 @json_option("Print the result as JSON.")
@@ -76,6 +78,7 @@ def command(
     tls_ca: Path | None,
     tls_cert: Path | None,
     tls_key: Path | None,
+    memory: int | None,
     json: bool,
     progress: bool,
     verbose: bool,
@@ -112,7 +115,9 @@ def command(
 
         observer = CensusProgress(progress, quiet)
         tls = Tls(tls_ca, tls_cert, tls_key)
-        census = Census(n, exhaustive, collision, scheduler, workers, job, observer, tls=tls, depths=depths)
+        census = Census(
+            n, exhaustive, collision, scheduler, workers, job, observer, tls=tls, depths=depths, memory=memory
+        )
         keep_libraries_quiet(verbose)
         stop.tell(census.stop)
         try:

@@ -236,6 +236,10 @@ class Estimate:
         seconds = sum(max(pair) for pair in both)
         return Time(self._startup.seconds + seconds, "disk" if by_disk > seconds / 2 else "processors")
 
+    def processor_seconds(self) -> float:
+        """Time of all processors together."""
+        return self._startup.seconds + sum(level.work for level in self.levels if not level.made)
+
     def cores(self) -> Sequence[int]:
         """Numbers of workers that times are given for, that of the search first."""
         return [self.budget.workers, *(cores for cores in OTHER_CORES if cores != self.budget.workers)]
@@ -274,6 +278,7 @@ class Estimate:
                 "first_depth_with_spills_on_disk": self.first_spill_on_disk(),
             },
             "workers": self.budget.workers,
+            "processor_seconds": round(self.processor_seconds(), 2),
             "time": [
                 {"cores": cores, "seconds": round(self.time(cores).seconds, 2), "bound": self.time(cores).bound}
                 for cores in self.cores()
