@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+from storage.manifest import Manifest
 
 import cli.display
 import cli.progress
@@ -24,7 +25,6 @@ from cli.progress import SearchProgress
 from pipeline.running.counters import Counters
 from pipeline.running.events import PassProgress
 from storage.jobs.job import Job
-from storage.manifest import Manifest
 from tests.helpers import commands
 from tests.helpers.commands import COMMAND, Process
 
