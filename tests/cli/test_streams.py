@@ -14,7 +14,6 @@ import time
 from pathlib import Path
 
 import pytest
-from storage.manifest import Manifest
 
 import cli.display
 import cli.progress
@@ -25,6 +24,7 @@ from cli.progress import SearchProgress
 from pipeline.running.counters import Counters
 from pipeline.running.events import PassProgress
 from storage.jobs.job import Job
+from storage.records import Manifest
 from tests.helpers import commands
 from tests.helpers.commands import COMMAND, Process
 
