@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Any
 
 import pytest
@@ -117,7 +117,9 @@ def test_the_recorder_sees_what_is_there(recorded: tuple[Path, list[Operation]])
     assert tree == found
 
 
-def renamed_first(temporary: Path, final: Path, last_look: Callable[[], None] = lambda: None) -> None:
+def renamed_first(
+    temporary: Path, final: Path, last_look: Callable[[], None] = lambda: None, flushed: bool = False
+) -> None:
     """:func:`storage.files.durable.publish` in the wrong order."""
     last_look()
     if final.is_dir() and not temporary.is_dir():
@@ -141,7 +143,7 @@ def test_mistakes_are_noticed(mistake: str, expected: Summary, tmp_path: Path, m
     """Leaving out a flush, or doing it too late, costs a job somewhere."""
     name, wrong = MISTAKES[mistake]
     with monkeypatch.context() as patch:
-        for module in (f"storage.{found.name}" for found in iter_modules(storage.__path__)):
+        for module in (found.name for found in walk_packages(storage.__path__, "storage.")):
             if hasattr(__import__(module, fromlist=[name]), name):
                 patch.setattr(f"{module}.{name}", wrong)
         operations = record(tmp_path / "recorded")
