@@ -93,7 +93,7 @@ def test_killed_again_and_again(tmp_path: Path, killer: Driver) -> None:
         lives += 1
         sizes = generator.choice([DISK, MEMORY, SOME])
         answer = killer.search(
-            tmp_path / "job", *SNAKE, sizes=sizes, die_at=generator.randrange(70, 280), scheduler="sync"
+            tmp_path / "job", *SNAKE, sizes=sizes, die_at=generator.randrange(60, 200), scheduler="sync"
         )
     assert lives > 5
     assert answer["summary"] == expected
