@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pipeline.estimate.lines import Line
 from pipeline.level.forecast import TELLING_KEYS, UNKNOWN_KEY_BYTES
 from pipeline.spaces.contract import Detection, StateSpace
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 # Levels at the end of a search that a line is drawn through.
 TELLING_LEVELS = 4

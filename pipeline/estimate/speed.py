@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pipeline.estimate.lines import Line
 from pipeline.estimate.trial import TELLING_KEYS, Measured
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 TELLING_LEVELS = 4
 
