@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,61 @@ class Search(StoppableRun):
         self.path = Path(job) if job is not None else DEFAULT_JOBS_DIRECTORY / short_name(space)
         self.settings = Settings.of(settings, options)
         self.observer = observer if observer is not None else Observer()
+
+    @classmethod
+    def of(
+        cls,
+        neighbours: Callable[..., Any],
+        roots: Sequence[int] = (0,),
+        *,
+        name: str,
+        max_neighbours: int,
+        undirected: bool = True,
+        bipartite: bool = False,
+        vectorised: bool = False,
+        key_count: int | None = None,
+        size: int | None = None,
+        job: str | os.PathLike[str] | None = None,
+        settings: Settings | None = None,
+        observer: Observer | None = None,
+        **options: Any,
+    ) -> Search:
+        """A search of the graph that a function gives.
+
+        Parameters
+        ----------
+        neighbours : callable
+            ``(key, out) -> count`` for one key (an integer from 0 to 2**63 - 1), compiled with numba: it writes the
+            neighbours to ``out`` and returns how many there are. With ``vectorised``, a function of an array of keys in
+            plain numpy, see :meth:`pipeline.StateSpace.neighbour_keys`.
+        roots : sequence of int
+        name : str
+            Of the graph; what the function depends on belongs to it, such as ``hanoi-8``.
+        max_neighbours, undirected, bipartite, key_count, size
+            Claims, see :class:`pipeline.StateSpace`.
+        vectorised : bool
+        job, settings, observer, **options
+            As of :class:`Search`.
+
+        Raises
+        ------
+        PuzzleError, InvalidInput
+
+        Examples
+        --------
+        >>> from pipeline import Search
+        >>> def corners(key, out):
+        ...     for bit in range(10):
+        ...         out[bit] = key ^ (1 << bit)
+        ...     return 10
+        >>> Search.of(corners, name="cube-10", max_neighbours=10, job="jobs/cube", memory=2**30).run().states
+        (1, 10, 45, 120, 210, 252, 210, 120, 45, 10, 1)
+        """
+        from pipeline.spaces.functions import FunctionSpace
+
+        claims = {"undirected": undirected, "bipartite": bipartite, "key_count": key_count, "size": size}
+        space = FunctionSpace(neighbours, roots, name, max_neighbours, vectorised, **claims)
+        return cls(space, job, settings, observer, **options)
 
     def run(self, resume: bool = False, overwrite: bool = False, command: str | None = None) -> Table:
         """Search until the space is exhausted or ``max_depth`` is reached.

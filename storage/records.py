@@ -25,7 +25,7 @@ from pydantic import (
 )
 
 from storage.keys.digest import add_digests
-from storage.keys.gaps import MOST_FIELD_BITS
+from storage.keys.gaps import MOST_FIELD_BITS as MOST_FIELD_BITS
 
 DISTRIBUTION = "frontier-pipeline"
 CODEC = "pipeline.sorted-keys"

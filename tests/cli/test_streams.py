@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+from storage.manifest import Manifest
 
 import cli.display
 import cli.progress
