@@ -14,7 +14,6 @@ import time
 from pathlib import Path
 
 import pytest
-from storage.manifest import Manifest
 
 import cli.display
 import cli.progress
