@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pipeline.estimate.lines import Line
 from pipeline.estimate.trial import Measured
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 # Levels of so many keys say how much longer a level takes than its steps.
 TELLING_KEYS = 1 << 16

@@ -16,7 +16,7 @@ from pipeline.running.settings import Settings
 from pipeline.search import Search
 from pipeline.spaces.contract import StateSpace
 from storage.jobs.job import Job
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 MOST_KEYS = 3 << 21
 # Of processor time, which does not depend on what else the machine does.

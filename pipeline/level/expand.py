@@ -12,7 +12,7 @@ from pipeline.level.sort import sort_keys
 from pipeline.level.workspace import workspace
 from pipeline.running.counters import Counters
 from pipeline.spaces.contract import Keys, StateSpace
-from pipeline.spaces.guards import expand_checked
+from pipeline.spaces.guards import expand_safely
 from storage.jobs.level import Level
 from storage.keys.digest import digest_of
 from storage.keys.spills import Spills
@@ -116,7 +116,8 @@ def expand(
             position = 0
             while position < block.size:
                 # At most a piece at a time, so that reports come often enough.
-                step = expand_checked(space, block[position : position + STEP_KEYS], buffer[filled:limit], exhaustive)
+                keys = block[position : position + STEP_KEYS]
+                step = expand_safely(space, keys, buffer[filled:limit], exhaustive)
                 # Of what was expanded, afterwards: a bit that flips in memory meanwhile shows too.
                 digest = int(digest_of(block[position : position + step.consumed]))
                 position += step.consumed

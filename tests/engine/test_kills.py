@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from pipeline.audit.verification import verify_levels
 from pipeline.spaces.registry import make_space
 from storage.jobs.job import Job
 from tests.engine.jobs import Summary, leftovers, summary
 from tests.engine.killing import Driver, driver
 from tests.engine.tiny import Sizes
+from tests.helpers.levels import verify_levels
 
 SNAKE: tuple[str, dict[str, Any]] = ("snake", {"n": 8})
 BOARD: tuple[str, dict[str, Any]] = ("sliding", {"rows": 2, "cols": 3})
