@@ -19,7 +19,8 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
-from run import measure
+
+from pipeline.bench.processes import Processes
 
 CASE = ["run", "--puzzle", "fifteen", "--n", "27", "--memory", "1GiB", "--keep", "frontier", "--quiet"]
 UNGUARDED = "--unguarded"
@@ -57,14 +58,15 @@ def main() -> None:
     runs = parser.parse_args().runs
     seconds: dict[str, list[float]] = {"guarded": [], "unguarded": []}
     processor: dict[str, list[float]] = {"guarded": [], "unguarded": []}
+    processes = Processes()
     commands = {"guarded": ["-m", "cli"], "unguarded": [__file__, UNGUARDED]}
     for number in range(runs + 1):
         for name, command in commands.items():
             with tempfile.TemporaryDirectory() as directory:
-                run = measure([sys.executable, *command, *CASE, "--jobs-dir", directory])
+                run, _ = processes.run([sys.executable, *command, *CASE, "--jobs-dir", directory])
             if number:  # the first one warms the caches
-                seconds[name].append(run.wall)
-                processor[name].append(run.cpu)
+                seconds[name].append(run.seconds)
+                processor[name].append(run.processor_seconds)
     ratios = [one / other for one, other in zip(seconds["guarded"], seconds["unguarded"], strict=True)]
     table = Table("", "wall s", "cpu s")
     for name in commands:

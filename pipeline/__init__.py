@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pipeline.census.census import Census
+    from pipeline.running.level_lines import LevelLines
     from pipeline.running.settings import Settings
     from pipeline.search import Search
     from pipeline.spaces.contract import StateSpace
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "Census": "pipeline.census.census",
+    "LevelLines": "pipeline.running.level_lines",
     "Search": "pipeline.search",
     "Settings": "pipeline.running.settings",
     "Sliding": "pipeline.spaces.sliding.space",
@@ -24,11 +26,15 @@ _PLACES = {
     "Table": "pipeline.table",
 }
 
-__all__ = ["Census", "Search", "Settings", "Sliding", "Snake", "StateSpace", "Table"]
+__all__ = ["Census", "LevelLines", "Search", "Settings", "Sliding", "Snake", "StateSpace", "Table"]
 
 
 def __getattr__(name: str) -> Any:
-    # Importing numba and zarr takes longer than answering --help.
+    # Importing numba takes longer than answering --help.
     if name in _PLACES:
         return getattr(import_module(_PLACES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

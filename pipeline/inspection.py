@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from pipeline.spaces.contract import Keys, State, StateSpace
 from pipeline.spaces.registry import make_space
-from storage.attributes import writer_of
 from storage.errors import CorruptJob, InvalidInput, JobError
 from storage.jobs.job import Job
 from storage.jobs.level import Level
+from storage.records import writer_of
 
 # That are written at once.
 LINES = 1 << 14

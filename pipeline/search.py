@@ -164,6 +164,7 @@ class Search(StoppableRun):
                 self._check_same(Job.open(job.path))
                 work_in(job, settings.work_dir, self.observer.message)
                 sweep(job, self.observer.message)
+                executor.share(job.path, job.work)
                 try:
                     LevelLoop(self.space, settings, job, executor, budget, self.observer).run()
                 except (Stopped, PipelineError, OSError):

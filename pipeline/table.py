@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from pipeline.spaces.contract import StateSpace
@@ -77,6 +78,21 @@ class Table:
     def columns(self) -> dict[str, list[int]]:
         """Columns by name, ``depth`` first."""
         return {"depth": list(range(len(self.states))), "states": list(self.states), **self.derived}
+
+    def _repr_html_(self) -> str:
+        """The table as notebooks show it."""
+        columns = self.columns()
+        style = ' style="text-align: right"'
+        head = "".join(f"<th{style}>{name}</th>" for name in columns)
+        rows = "".join(
+            f"<tr>{''.join(f'<td{style}>{value}</td>' for value in row)}</tr>"
+            for row in zip(*columns.values(), strict=True)
+        )
+        note = f" ({self.unfinished_note})" if self.unfinished_note else ""
+        return (
+            f"<table><caption>{escape(self._title())}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+            f"<p>Total: {self.total}{escape(note)}</p>"
+        )
 
     def write(self, form: str) -> str:
         """The table as text, with a final newline.

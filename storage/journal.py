@@ -1,9 +1,8 @@
 """The journal: the directory of a job whose parts are small and independent, such as a census.
 
 ``journal.json`` says what is computed; it is written once, and the lock of the job is its lock. ``finished.jsonl`` has
-a line for each part that is done: a checksum, the *tag* of what is computed, and a JSON object. Lines are only ever
-added, and flushed one by one. A line whose checksum is wrong, such as the last one after a kill, counts as not written:
-its part is done again. A line that is whole and has another tag was written for something else, and is damage.
+a line (:mod:`storage.files.lines`) for each part that is done; the part of a line that was not written whole is done
+again.
 
 Lines of version 1 have no tag; a journal of that version keeps its kind of lines.
 
@@ -12,72 +11,30 @@ Both may be anybody's: only ordinary files are read or written, and no more than
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from storage.attributes import JournalAttributes, checked
 from storage.errors import CorruptJob, JobError
 from storage.files.durable import publish, remove_orphans, temporary_name
-from storage.files.reading import DAMAGED, open_file
+from storage.files.lines import Entry, EntryWriter, entry_of, read_lines, tag_of, text_of
+from storage.files.reading import DAMAGED
 from storage.files.refusals import writing
 from storage.files.sealed import read_document, write_document
 from storage.locking.directory import LockedDirectory
+from storage.records import JournalAttributes, parse
 
 JOURNAL_VERSION = 2
 UNTAGGED_VERSION = 1
 DESCRIPTION = "journal.json"
 ENTRIES = "finished.jsonl"
-CHECKSUM_DIGITS = 16
-TAG_DIGITS = 16
-# The largest census has a million parts, with a few hundred bytes each; what is longer than a line is none.
-MOST_BYTES = 1 << 30
-MOST_LINE_BYTES = 1 << 26
 REMEDY = "restore it from a copy, or start again with --overwrite"
 
-Entry = dict[str, Any]
 
-
-def _checksum(text: bytes) -> bytes:
-    return hashlib.sha256(text).hexdigest()[:CHECKSUM_DIGITS].encode()
-
-
-def tag_of(description: dict[str, Any], version: int = JOURNAL_VERSION) -> bytes:
-    """What ties a line to what is computed; empty for version 1, whose lines have none."""
-    if version == UNTAGGED_VERSION:
-        return b""
-    text = json.dumps(description, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:TAG_DIGITS].encode()
-
-
-def line_of(text: bytes, tag: bytes) -> bytes:
-    """The line of an entry that is this text."""
-    tagged = tag + b" " + text if tag else text
-    return _checksum(tagged) + b" " + tagged + b"\n"
-
-
-def _text_of(line: bytes) -> tuple[bytes, bytes] | None:
-    """Tag and text of a line, or None if it is damaged; JSON objects begin with a brace, and tags do not."""
-    checksum, _, tagged = line.rstrip(b"\n").partition(b" ")
-    if not line.endswith(b"\n") or checksum != _checksum(tagged):
-        return None
-    if re.match(rb"[0-9a-f]{%d} " % TAG_DIGITS, tagged):
-        return tagged[:TAG_DIGITS], tagged[TAG_DIGITS + 1 :]
-    return b"", tagged
-
-
-def _entry_of(text: bytes) -> Entry | None:
-    """The object that is this text, if it is one."""
-    try:
-        entry = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return entry if isinstance(entry, dict) else None
+def _tag_of(description: dict[str, Any], version: int) -> bytes:
+    """What ties the lines of a journal to what it computes; empty for version 1, whose lines have none."""
+    return b"" if version == UNTAGGED_VERSION else tag_of(description)
 
 
 class Journal(LockedDirectory):
@@ -101,7 +58,7 @@ class Journal(LockedDirectory):
         super().__init__(path)
         self.description = description
         self.version = version
-        self._tag = tag_of(description, version)
+        self._tag = _tag_of(description, version)
 
     @staticmethod
     def is_at(path: Path) -> bool:
@@ -147,7 +104,7 @@ class Journal(LockedDirectory):
                     f"{JOURNAL_VERSION}",
                     "use a newer version of the program",
                 )
-            checked(JournalAttributes, attributes)
+            parse(JournalAttributes, attributes)
             return cls(path, dict(attributes["description"]), version)
         except PermissionError as error:
             raise JobError(f"{path} cannot be read ({error.strerror})", "check its permissions") from error
@@ -186,7 +143,7 @@ class Journal(LockedDirectory):
     def _whole_lines(self) -> Iterator[tuple[bytes, Entry]]:
         """The lines that are whole, each with its entry."""
         for number, line in enumerate(self._lines(), start=1):
-            found = _text_of(line)
+            found = text_of(line)
             if found is None:
                 continue
             tag, text = found
@@ -196,22 +153,19 @@ class Journal(LockedDirectory):
                     REMEDY,
                     self.path / ENTRIES,
                 )
-            entry = _entry_of(text)
+            entry = entry_of(text)
             if entry is not None:
                 yield line, entry
 
     def _lines(self) -> Iterator[bytes]:
-        """The lines of the file of entries, those that are too long in parts; none if it is missing."""
+        """The lines of the file of entries; none if it is missing."""
         path = self.path / ENTRIES
         try:
-            with open(open_file(path), "rb") as file:
-                if os.fstat(file.fileno()).st_size > MOST_BYTES:
-                    raise CorruptJob(f"{path} has more than {MOST_BYTES} bytes", REMEDY)
-                yield from iter(lambda: file.readline(MOST_LINE_BYTES), b"")
-        except FileNotFoundError:
-            return
+            yield from read_lines(path)
         except OSError as error:
             raise CorruptJob(f"{path} cannot be read ({error.strerror})", REMEDY) from error
+        except ValueError as error:
+            raise CorruptJob(f"{path} is no file of entries ({error})", REMEDY) from error
 
     def writer(self) -> EntryWriter:
         """Adds entries; the journal must be locked. Damaged lines are dropped first.
@@ -233,49 +187,3 @@ class Journal(LockedDirectory):
         with open(temporary, "wb") as file:
             file.writelines(line for line, _ in self._whole_lines())
         publish(temporary, path)
-
-
-class EntryWriter:
-    """Adds lines to a file and flushes each.
-
-    Parameters
-    ----------
-    path : Path
-    tag : bytes
-        Of :func:`tag_of`.
-    last_look : callable
-        Called before every line; may raise.
-    """
-
-    def __init__(self, path: Path, tag: bytes, last_look: Callable[[], None]) -> None:
-        self._last_look = last_look
-        self._path = path
-        self._tag = tag
-        self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        os.close(self._descriptor)
-
-    def add(self, entry: Entry) -> None:
-        """Add an entry; it is on disk when this returns.
-
-        Raises
-        ------
-        JobLocked
-            If another process has taken the journal over.
-        OutOfBudget, JobError
-            If it cannot be written.
-        """
-        self._last_look()
-        text = json.dumps(entry, separators=(",", ":")).encode()
-        line = line_of(text, self._tag)
-        with writing(self._path):
-            written = 0
-            while written < len(line):
-                written += os.write(self._descriptor, line[written:])
-            os.fsync(self._descriptor)

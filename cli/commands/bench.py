@@ -88,7 +88,7 @@ def _print(result: dict[str, Any], compared: dict[str, float]) -> None:
         click.echo()
         _print_steps(result["steps"], compared)
     click.echo()
-    _print_sorts(result["sorts"], compared)
+    _print_sorts(result, compared)
     click.echo()
     disk = result["disk"]
     click.echo(f"disk: {short(disk['write'])}B/s written and flushed, {short(disk['read'])}B/s read")
@@ -137,20 +137,15 @@ def _print_steps(steps: dict[str, Any], compared: dict[str, float]) -> None:
     print_table([*heads, "for each"], rows)
 
 
-def _print_sorts(sorts: dict[str, Any], compared: dict[str, float]) -> None:
+def _print_sorts(result: dict[str, Any], compared: dict[str, float]) -> None:
     from cli.tables import print_table
 
     rows = []
-    for keys, figures in sorts.items():
-        narrower = figures.get("numpy_narrower")
-        best = min(figures.values())
-        row: list[str | int] = [
-            int(keys),
-            f"{figures['in_use']:.1f}",
-            f"{figures['numpy']:.1f}",
-            "-" if narrower is None else f"{narrower:.1f}",
-            f"{figures['in_use'] / best:.2f}",
-        ]
+    ways = [name for name in next(iter(result["sorts"].values())) if name != "in_use"]
+    for keys, figures in result["sorts"].items():
+        row: list[str | int] = [int(keys), *(f"{figures[name]:.1f}" for name in ways)]
+        row.append(f"{figures['in_use'] / min(figures.values()):.2f}")
         rows.append(_compared(row, compared.get(f"sorts/{keys}/in_use"), bool(compared)))
-    names = ["random keys", "sort in use, ns", "numpy", "numpy, narrower vectors", "to the best"]
+    click.echo(f"sort in use: {result['sort_in_use']}")
+    names = ["keys", *(f"{name.replace('_', ', ')}, ns a key" for name in ways), "in use to the best"]
     print_table([*names, "against"] if compared else names, rows)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pipeline.spaces.contract import StateSpace
     from storage.jobs.job import Job
     from storage.jobs.level import Level
-    from storage.manifest import Manifest
+    from storage.records import Manifest
 
 
 @click.command("inspect")

@@ -25,7 +25,7 @@ from pipeline.spaces.contract import Detection, Expansion, Keys, State, StateSpa
 from pipeline.spaces.parameters import NoParameters
 from storage.errors import InvalidInput
 from storage.jobs.job import Job
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,9 @@ class SpaceFrom(StateSpace):
     """
 
     Parameters = NoParameters
+    is_checked = False
+
+    # Some neighbours are left out on purpose: there is nothing to compare them with.
     is_checked = False
 
     def __init__(self, space: StateSpace, state: State) -> None:
@@ -108,15 +111,6 @@ class SpaceFrom(StateSpace):
 
     def format(self, state: State) -> str:
         return self._space.format(state)
-
-    def draw_text(self, state: State) -> str:
-        return self._space.draw_text(state)
-
-    def draw_svg(self, state: State) -> str:
-        return self._space.draw_svg(state)
-
-    def draw_png(self, state: State) -> bytes:
-        return self._space.draw_png(state)
 
 
 class _Touched(Exception):

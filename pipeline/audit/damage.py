@@ -13,10 +13,11 @@ from storage.errors import CorruptJob, CorruptSpill
 from storage.files.reading import DAMAGED
 from storage.files.sealed import read_group
 from storage.jobs.job import LEVEL_NAME, LEVELS, WORK, Job
-from storage.jobs.ledger import ESSENTIAL, summary_of
+from storage.jobs.ledger import ESSENTIAL, Ledger
 from storage.jobs.restoring import check_work
 from storage.jobs.working import WorkingLevel
 from storage.keys.partition import MOST_MISSING
+from storage.records import Manifest, to_json
 
 What = Literal["ledger", "work", "manifest", "partition", "plan", "spill", "working partition"]
 
@@ -64,8 +65,9 @@ def examine(space: StateSpace, job: Job) -> Iterator[LevelCheck | Damage]:
         otherwise all that is wrong with it.
     """
     yield from _examine_groups(job)
+    ledger = whole_ledger(job)
     for depth in range(levels_expected(job)):
-        found = list(examine_level(space, job, depth))
+        found = list(examine_level(space, job, depth, ledger))
         yield from found
         if not found:
             manifest = job.level(depth).manifest
@@ -76,13 +78,9 @@ def examine(space: StateSpace, job: Job) -> Iterator[LevelCheck | Damage]:
 def levels_expected(job: Job) -> int:
     """Levels that are there, in whatever condition, or that the ledger misses."""
     found = sorted(int(entry.name) for entry in (job.path / LEVELS).iterdir() if LEVEL_NAME.fullmatch(entry.name))
-    try:
-        ledger = job.ledger()
-    except CorruptJob:
-        ledger = None
+    ledger = whole_ledger(job)
     if ledger is not None:
-        entered = len(ledger.committed)
-        return entered + (entered in found and not job.is_copy(entered))
+        return job.levels_after(len(ledger.committed), set(found))
     # Nothing says how many there are. What its manifest says is a level; of one that cannot be read its place must do.
     levels = 0
     for depth in found:
@@ -105,7 +103,10 @@ def _examine_groups(job: Job) -> Iterator[Damage]:
     levels = job.path / LEVELS / "zarr.json"
     try:
         read_group(levels, job.sealed)
-        job.ledger()
+        ledger = job.ledger()
+        entered = 0 if ledger is None else len(ledger.committed)
+        if ledger is not None and job.levels_after(entered, set(job.depths_found())) > entered + 1:
+            raise ValueError(f"they lack level {entered}, and it is not the last one")
     except CorruptJob as error:
         yield Damage("ledger", error.message, levels)
     except DAMAGED as error:
@@ -117,13 +118,21 @@ def _examine_groups(job: Job) -> Iterator[Damage]:
         yield Damage("work", f"the metadata of the directory for work ({work}) are damaged ({error})", work)
 
 
-def examine_level(space: StateSpace, job: Job, depth: int) -> Iterator[Damage]:
+def whole_ledger(job: Job) -> Ledger | None:
+    """The ledger, if there is one and it is whole."""
+    try:
+        return job.ledger()
+    except CorruptJob:
+        return None
+
+
+def examine_level(space: StateSpace, job: Job, depth: int, ledger: Ledger | None) -> Iterator[Damage]:
     """All that is wrong with a level: its manifest alone, or else its partitions."""
     path = job.level_path(depth) / "zarr.json"
     try:
         level = job.level(depth)
         check_manifest(level)
-        _compare_with_ledger(job, depth)
+        _compare_with_ledger(job, depth, level.manifest, ledger)
     except CorruptJob as error:
         yield Damage("manifest", error.message, path, depth)
         return
@@ -138,20 +147,16 @@ def examine_level(space: StateSpace, job: Job, depth: int) -> Iterator[Damage]:
                 yield Damage("partition", each.message, place, depth, record.name)
 
 
-def _compare_with_ledger(job: Job, depth: int) -> None:
+def _compare_with_ledger(job: Job, depth: int, manifest: Manifest, ledger: Ledger | None) -> None:
     """Compare a manifest with the ledger, if that is whole and has it."""
-    try:
-        ledger = job.ledger()
-    except CorruptJob:
-        return
     if ledger is None or depth >= len(ledger.committed):
         return
-    ours, theirs = summary_of(job.level(depth).manifest), ledger.committed[depth]
+    ours, theirs = to_json(manifest), to_json(ledger.committed[depth])
     for name in ESSENTIAL:
-        if ours[name] != theirs.get(name):
+        if ours[name] != theirs[name]:
             raise CorruptJob(
                 f"the manifest of level {depth} ({job.level_path(depth) / 'zarr.json'}) says {name} {ours[name]}, "
-                f"the ledger says {theirs.get(name)}"
+                f"the ledger says {theirs[name]}"
             )
 
 

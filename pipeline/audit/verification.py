@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from pipeline.audit.damage import Damage, LevelCheck, examine
 from pipeline.level.disk import Room
 from pipeline.level.earlier import EarlierLevels, levels_read
 from pipeline.level.kernels import load_kernels
@@ -20,30 +18,11 @@ from pipeline.spaces.contract import StateSpace
 from pipeline.spaces.guards import described, expand_safely
 from storage.errors import CorruptJob, FalseClaim, Mismatch
 from storage.files.refusals import writing
-from storage.jobs.job import REMEDY, Job
+from storage.jobs.job import Job
 from storage.jobs.level import Level
 from storage.jobs.scratch import private_scratch
 from storage.jobs.working import WorkingLevel
 from storage.keys.gaps import release_scratch
-
-
-def verify_levels(space: StateSpace, job: Job) -> Iterator[LevelCheck]:
-    """Read all levels of a job.
-
-    Yields
-    ------
-    LevelCheck
-        For each level; ``read`` is False if its arrays were deleted by ``--keep frontier``.
-
-    Raises
-    ------
-    CorruptJob
-        At the first difference, with its place.
-    """
-    for found in examine(space, job):
-        if isinstance(found, Damage):
-            raise CorruptJob(found.message, REMEDY, found.path)
-        yield found
 
 
 def compare_with_reference(space: StateSpace, job: Job) -> str | None:

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.bench.processes import Processes, ProcessFigures
+from pipeline.spaces.permutations.families import SIZED
 from storage.errors import InvalidInput
 from storage.files.durable import bytes_below
 from storage.jobs.job import Job
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 
 @dataclass(frozen=True)
@@ -34,16 +35,22 @@ class Case:
     keeps_job: bool = True
 
 
+MEMORY = ("--memory", "1GiB")
 FORMS: dict[str, Callable[..., tuple[str, ...]]] = {
     r"snake (\d+)": lambda n: ("run", "--n", n),
-    r"fifteen (\d+)": lambda n: ("run", "--puzzle", "fifteen", "--n", n, "--memory", "1GiB"),
+    r"fifteen (\d+)": lambda n: ("run", "--puzzle", "fifteen", "--n", n, *MEMORY),
     r"(\d+)x(\d+)": lambda rows, cols: ("run", "--puzzle", "sliding", "-p", f"rows={rows}", "-p", f"cols={cols}"),
     r"census (\d+)": lambda n: ("census", "--n", n),
+    r"(pocket-cube)": lambda family: ("run", "--puzzle", "permutations", "-p", f"family={family}", *MEMORY),
+    rf"({'|'.join(SIZED)}) (\d+)": lambda family, size: (
+        *("run", "--puzzle", "permutations", "-p", f"family={family}", "-p", f"size={size}"),
+        *MEMORY,
+    ),
 }
 
 
 def case_of(name: str) -> Case:
-    """The case of a name: ``snake 17``, ``fifteen 25``, ``3x4`` or ``census 26``, with any numbers.
+    """The case of a name: ``snake 17``, ``fifteen 25``, ``3x4``, ``census 26`` or ``pancake 11``, with any numbers.
 
     Raises
     ------
@@ -54,7 +61,9 @@ def case_of(name: str) -> Case:
         found = re.fullmatch(form, name)
         if found:
             return Case(name, arguments(*found.groups()), keeps_job=not name.startswith("census"))
-    raise InvalidInput(f"there is no case {name!r}", "cases are such as 'snake 17', 'fifteen 25', 3x4 and 'census 26'")
+    raise InvalidInput(
+        f"there is no case {name!r}", "cases are such as 'snake 17', 'fifteen 25', 3x4, 'census 26' and 'pancake 11'"
+    )
 
 
 STANDARD = tuple(case_of(name) for name in ("snake 17", "snake 19", "fifteen 25", "3x4", "census 26"))

@@ -15,14 +15,11 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class CaseFigures(BaseModel):
-    """What is compared of a case; a result may say more."""
+    """What is compared of a case; a result says more."""
 
     model_config = ConfigDict(extra="allow")
 
     seconds: Positive
-    processor_seconds: Positive
-    peak_bytes: Positive
-    each_second_and_core: Positive
 
 
 class Result(BaseModel):
@@ -45,8 +42,8 @@ class Result(BaseModel):
     disk: dict[str, Positive]
 
 
-def read_result(path: Path) -> dict[str, Any]:
-    """A result document from a file.
+def read_result(path: Path) -> Result:
+    """A result from a file.
 
     Raises
     ------
@@ -59,7 +56,7 @@ def read_result(path: Path) -> dict[str, Any]:
             text = file.read(MOST_BYTES + 1)
         if len(text) > MOST_BYTES:
             raise InvalidInput(f"{path} is too large for a result of 'pipeline bench'", remedy)
-        return Result.model_validate_json(text).model_dump()
+        return Result.model_validate_json(text)
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read ({error.strerror or error})", remedy) from error
     except ValidationError as error:
@@ -70,25 +67,32 @@ def read_result(path: Path) -> dict[str, Any]:
         ) from error
 
 
-def ratios(new: dict[str, Any], old: dict[str, Any]) -> dict[str, float]:
+def ratios(document: dict[str, Any], before: Result) -> dict[str, float]:
     """Time now over time before, of whatever is in both results; below 1 is faster.
+
+    Parameters
+    ----------
+    document : dict
+        The result of now.
+    before : Result
 
     Returns
     -------
     dict
         By the path of the figure, such as ``cases/snake 17`` or ``steps/fifteen 25/expand``.
     """
+    now = Result.model_validate(document)
     found: dict[str, float] = {}
-    for case, figures in new["cases"].items():
-        if case in old["cases"]:
-            found[f"cases/{case}"] = figures["seconds"] / old["cases"][case]["seconds"]
-    for kind in ("steps", "sorts"):
-        for group, figures in new[kind].items():
-            for name, value in figures.items():
-                before = old[kind].get(group, {}).get(name)
-                if before and name not in ("depth", "neighbours"):
-                    found[f"{kind}/{group}/{name}"] = value / before
-    for name, speed in new["disk"].items():
-        if name in old["disk"]:
-            found[f"disk/{name}"] = old["disk"][name] / speed
+    for case, figures in now.cases.items():
+        if case in before.cases:
+            found[f"cases/{case}"] = figures.seconds / before.cases[case].seconds
+    for kind, new, old in (("steps", now.steps, before.steps), ("sorts", now.sorts, before.sorts)):
+        for group, times in new.items():
+            for name, value in times.items():
+                earlier = old.get(group, {}).get(name)
+                if earlier and name not in ("depth", "neighbours"):
+                    found[f"{kind}/{group}/{name}"] = value / earlier
+    for name, speed in now.disk.items():
+        if name in before.disk:
+            found[f"disk/{name}"] = before.disk[name] / speed
     return found

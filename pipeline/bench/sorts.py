@@ -12,10 +12,13 @@ from importlib import import_module
 import numpy as np
 
 from pipeline.bench.timing import shortest
+from pipeline.level.sort import SORTS, sort_in_use
 from pipeline.spaces.contract import Keys
 
 # A piece of neighbours, and a window of the merge.
 SIZES = (1 << 17, 1 << 19)
+# Of the keys of the fifteen puzzle.
+KEY_BITS = 48
 # numpy's widest vectors are slower than its narrower ones on some processors. What is not there is not switched off.
 WIDEST = ("AVX512_ICL", "AVX512_SKX", "X86_V4")
 NARROWER = """
@@ -24,7 +27,7 @@ import numpy as np
 generator = np.random.default_rng(0)
 figures = {}
 for size in json.loads(sys.argv[1]):
-    keys = generator.integers(0, 2**63, size, dtype=np.uint64)
+    keys = generator.integers(0, 2**48, size, dtype=np.uint64)
     times = []
     for _ in range(6):
         work = keys.copy()
@@ -36,23 +39,21 @@ print(json.dumps(figures))
 """
 
 
-def sort_in_use(keys: Keys) -> None:
-    """Sort as the passes do, in place."""
-    keys.sort()
-
-
 def time_sorts() -> dict[str, dict[str, float]]:
-    """Nanoseconds a key on random keys, by size: ``in_use``, ``numpy``, and ``numpy_narrower`` with narrower vectors.
+    """Nanoseconds a key on random keys, by size and by the way of sorting.
 
-    The last is missing where numpy has none.
+    The ways are those of :data:`pipeline.level.sort.SORTS`, ``in_use`` for the one of them that the passes use, and
+    ``numpy_narrower`` for numpy with narrower vectors, which is missing where numpy has none.
     """
     figures: dict[str, dict[str, float]] = {}
     narrower = _narrower()
     for size in SIZES:
-        keys = np.random.default_rng(0).integers(0, 2**63, size, dtype=np.uint64)
-        figures[str(size)] = {"in_use": _nanoseconds(sort_in_use, keys), "numpy": _nanoseconds(np.ndarray.sort, keys)}
+        keys = np.random.default_rng(0).integers(0, 2**KEY_BITS, size, dtype=np.uint64)
+        row = {name: _nanoseconds(sort, keys) for name, sort in SORTS.items()}
+        row["in_use"] = row[sort_in_use()]
         if str(size) in narrower:
-            figures[str(size)]["numpy_narrower"] = narrower[str(size)]
+            row["numpy_narrower"] = narrower[str(size)]
+        figures[str(size)] = row
     return figures
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.bench.sorts import sort_in_use
 from pipeline.bench.timing import shortest
 from pipeline.level.duplicates import join_duplicates
+from pipeline.level.sort import sort_keys
 from pipeline.spaces.contract import Keys, StateSpace
 from storage.errors import JobError
 from storage.jobs.job import Job
@@ -94,7 +94,7 @@ def time_steps(space: StateSpace, keys: Keys, repetitions: int = 5) -> Steps:
 
     return Steps(
         expand=nanoseconds(lambda: space.expand(keys, out, False), expanded),
-        sort=nanoseconds(lambda: sort_in_use(work), written, lambda: refill(neighbours)),
+        sort=nanoseconds(lambda: sort_keys(work), written, lambda: refill(neighbours)),
         join=nanoseconds(lambda: join_duplicates(work, space.layout.mask_bits), written, lambda: refill(ordered)),
         count=nanoseconds(lambda: space.count_states(keys), keys.size),
         digest=nanoseconds(lambda: digest_of(keys), keys.size),

@@ -16,6 +16,7 @@ from pipeline.bench.sorts import time_sorts
 from pipeline.bench.steps import keys_of, largest_level, time_steps
 from pipeline.inspection import space_of
 from pipeline.level.kernels import load_kernels
+from pipeline.level.sort import sort_in_use
 from pipeline.running.memory import available_workers
 from storage.jobs.job import Job
 
@@ -98,6 +99,7 @@ class Suite:
                 "workers": self._workers if self._workers is not None else available_workers(),
                 "cases": cases,
                 "steps": {case: _steps_of(steps[case]) for case in largest},
+                "sort_in_use": sort_in_use(),
                 "sorts": time_sorts(),
                 "disk": time_disk(directory).document(),
             }

@@ -17,11 +17,13 @@ from typing import Any, Literal
 from pipeline.census.bends import heights, shapes_by_bends
 from pipeline.census.counts import largest, shapes_of
 from pipeline.census.events import CensusObserver
+from pipeline.census.needs import shapes_in, task_bytes
 from pipeline.census.prefixes import block_count, prefix_edges
 from pipeline.census.records import Result, finished
 from pipeline.census.result import CensusResult
 from pipeline.census.rules import Rule, swept
 from pipeline.census.tasks import (
+    MOST_SHAPES_OF_A_COMPONENT,
     count_block,
     count_height,
     count_symmetric,
@@ -36,11 +38,14 @@ from pipeline.census.tasks import (
 )
 from pipeline.census.untagged import another_census, check_untagged
 from pipeline.running.executors import Executor
+from pipeline.running.memory import memory_left, workers_within
 from pipeline.running.provenance import provenance
-from pipeline.running.settings import Tls
+from pipeline.running.settings import Tls, memory_budget, whole_number
 from pipeline.running.stoppable import StoppableRun
 from storage.errors import InvalidInput, JobError, Mismatch
-from storage.journal import UNTAGGED_VERSION, EntryWriter, Journal
+from storage.files.lines import EntryWriter
+from storage.journal import UNTAGGED_VERSION, Journal
+from storage.sizes import size
 
 EXHAUSTIVE_LARGEST = 33
 SHAPES_OF_A_TASK = 500
@@ -95,6 +100,8 @@ class Census(StoppableRun):
         For a cluster.
     depths : bool
         Whether to find how many shapes lie at each depth, too; not if ``exhaustive``.
+    memory : int or str, optional
+        Budget for the whole process, as for :class:`~pipeline.running.settings.Settings`.
 
     Raises
     ------
@@ -119,6 +126,7 @@ class Census(StoppableRun):
         rule: Rule = swept,
         tls: Tls | None = None,
         depths: bool = False,
+        memory: int | str | None = None,
     ) -> None:
         if exhaustive and not 0 <= n <= EXHAUSTIVE_LARGEST:
             raise InvalidInput(f"n is {n}", f"an exhaustive census takes n from 0 to {EXHAUSTIVE_LARGEST}")
@@ -138,7 +146,8 @@ class Census(StoppableRun):
         self.rule = rule
         self.path = Path(journal) if journal is not None else None
         self._scheduler = scheduler
-        self._workers = workers
+        self._workers = whole_number("workers", workers, 1)
+        self._memory = memory_budget(memory)
         self._tls = tls
         self._observer = observer if observer is not None else CensusObserver()
 
@@ -242,12 +251,38 @@ class Census(StoppableRun):
             self._observer.task_done(phase, result)
 
         if missing:
-            self._observer.preparing(phase)
             LOADERS[phase]()
             work.executor.prepare(LOADERS[phase])
             self._observer.prepared(phase)
+            self._limit_workers(work.executor, phase)
         work.executor.run([(_numbered, (number, *tasks[number])) for number in missing], done)
         return [work.finished[phase, number] for number in range(len(tasks))]
+
+    def _limit_workers(self, executor: Executor, phase: str) -> None:
+        """Use no more workers than the memory suffices for.
+
+        Raises
+        ------
+        OutOfBudget
+            If it does not suffice for one.
+        """
+        if not executor.shares_memory:
+            return
+        needed = task_bytes(phase, self.n)
+        workers = workers_within(self._memory, executor.workers, needed)
+        if workers < executor.workers:
+            self._observer.message(
+                f"{workers} of {executor.workers} workers: each takes {size(needed)}, "
+                "for which the memory does not suffice"
+            )
+            executor.limit(workers)
+
+    def _most_shapes(self, executor: Executor) -> int:
+        """Shapes of a component that a worker may hold."""
+        if not executor.shares_memory:
+            return MOST_SHAPES_OF_A_COMPONENT
+        share = memory_left(self._memory) // executor.workers
+        return min(MOST_SHAPES_OF_A_COMPONENT, shapes_in(share - task_bytes("components", self.n), self.n))
 
     def _blocks(
         self, function: Callable[..., Result], rule: Rule | None
@@ -260,8 +295,9 @@ class Census(StoppableRun):
         stuck = sorted(shape for result in results for shape in result["shapes"])
         self._check_both_ends(work, stuck, sum(result["walks"] for result in results))
         parts = [stuck[first : first + SHAPES_OF_A_TASK] for first in range(0, len(stuck), SHAPES_OF_A_TASK)]
+        most = self._most_shapes(work.executor) if parts else 0
         components = self._run_phase(
-            work, "components", [(search_components, (self.rule, self.n, part)) for part in parts]
+            work, "components", [(search_components, (self.rule, self.n, part, most)) for part in parts]
         )
         locked = sorted({shape for result in components for shape in result["locked"]})
         nodes = sum(result["nodes"] for result in results)

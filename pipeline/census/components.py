@@ -127,7 +127,7 @@ def search_component(start: NDArray[np.uint8], table: Table, most: int) -> tuple
         A shape in canonical form, of at most 64 joints.
     table : Table
     most : int
-        Shapes to hold in memory.
+        Shapes to hold in memory, a power of two.
 
     Returns
     -------
@@ -148,4 +148,4 @@ def search_component(start: NDArray[np.uint8], table: Table, most: int) -> tuple
         if outcome != FULL or rows >= most:
             return outcome, shapes[:count]
         # Beginning again costs no more than the last attempt.
-        rows *= 4
+        rows = min(4 * rows, most)

@@ -3,97 +3,26 @@
 Sets of cells are grown step by step through free cells. Cells may be visited repeatedly, so this is more than what a
 self-avoiding walk can reach, and only its converse is used: what cannot be reached so cannot be reached at all.
 
-In a window of radius 15 a set is four words, a vector (:mod:`~pipeline.census.vectors`); in one of radius 31 it is a
-row of sixteen.
+A set is a vector of four words in a window of radius 15, and of sixteen in one of radius 31; the loops that grow sets
+are in :mod:`~pipeline.census.vectors`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from pipeline.census.vectors import reach_after_small, reach_small
+from pipeline.census.vectors import reach_after_large, reach_after_small, reach_large, reach_small
 from pipeline.census.windows import LARGE_RADIUS, SMALL_RADIUS, bit_of
 from storage.compiler.kernel import kernel
 
 
 @kernel(counts_references=False)
-def _grow_large(cells, t, free, to_odd):
-    """Row t: the free cells one step from row t - 1, and row t - 2, in a window of radius 31."""
-    one, row = np.uint64(1), np.uint64(32)
-    beside = np.uint64(0)
-    if to_odd:
-        for word in range(16):
-            here = cells[t - 1, word]
-            here |= here << one
-            cells[t, word] = (here | (here << row) | (beside >> row)) & free[1, word]
-            beside = here
-    else:
-        for word in range(15, -1, -1):
-            here = cells[t - 1, word]
-            here |= here >> one
-            cells[t, word] = (here | (here >> row) | (beside << row)) & free[0, word]
-            beside = here
-    if t >= 2:
-        for word in range(16):
-            cells[t, word] |= cells[t - 2, word]
-
-
-@kernel(counts_references=False)
-def _met_large(blocking, joints, row, count, cells, parity, steps):
-    """Which of the bends have blocking cells in the last two rows; a bit for each."""
-    met = np.uint64(0)
-    last = (parity + steps) & 1
-    for number in range(count):
-        joint = joints[row, number]
-        common = np.uint64(0)
-        for word in range(16):
-            common |= cells[steps, word] & blocking[joint, last, word]
-            if steps > 0:
-                common |= cells[steps - 1, word] & blocking[joint, 1 - last, word]
-        met |= np.uint64(common != np.uint64(0)) << np.uint64(number)
-    return met
-
-
-@kernel(counts_references=False)
-def _reach_after_large(free, blocking, joint, reached, after, parity, steps, joints, row, count):
-    """:func:`reach_after` in a window of radius 31."""
-    for word in range(16):
-        after[0, word] = 0
-    for t in range(1, steps + 1):
-        now = (parity + t) & 1
-        _grow_large(after, t, free, now == 1)
-        for word in range(16):
-            after[t, word] |= reached[t, word] & blocking[joint, now, word]
-    return _met_large(blocking, joints, row, count, after, parity, steps)
-
-
-@kernel(counts_references=False)
-def _reach_large(free, blocking, reached, after, ends, hits, bit, parity, steps, joints, row, count):
-    """:func:`reach` in a window of radius 31."""
-    for word in range(16):
-        reached[0, word] = 0
-    reached[0, bit >> 6] = np.uint64(1) << np.uint64(bit & 63)
-    for t in range(1, steps + 1):
-        _grow_large(reached, t, free, (parity + t) & 1 == 1)
-    met = _met_large(blocking, joints, row, count, reached, parity, steps)
-    last = (parity + steps) & 1
-    for end in range(2 if count else 0):
-        number = 0 if end == 0 else count - 1
-        joint = joints[row, number]
-        hits[number] = _reach_after_large(free, blocking, joint, reached, after, parity, steps, joints, row, count)
-        for word in range(16):
-            ends[end, last, word] = after[steps, word]
-            ends[end, 1 - last, word] = after[steps - 1, word] if steps > 0 else 0
-    return met
-
-
-@kernel(counts_references=False)
-def reach(free, blocking, reached, after, ends, hits, x, y, steps, joints, row, count):
+def reach(free, blocking, reached, ends, hits, x, y, steps, joints, row, count):
     """Find what a walk can reach, and which open bends have blocking cells there.
 
     Parameters
     ----------
-    free, blocking, reached, after, ends, hits : ndarray
+    free, blocking, reached, ends, hits : ndarray
         Of a :class:`~pipeline.census.windows.Window`. Row t of ``reached`` gets the cells of one parity that can be
         reached in t steps, or fewer by an even number; ``ends`` gets what can be reached behind a visit to the blocking
         cells of the oldest open bend, and of the newest one, and their places in ``hits`` a bit for each open bend
@@ -117,19 +46,19 @@ def reach(free, blocking, reached, after, ends, hits, x, y, steps, joints, row, 
         bit = bit_of(x, y, SMALL_RADIUS)
         return reach_small(free, blocking, reached, ends, hits, bit, parity, steps, joints, row, count)
     bit = bit_of(x, y, LARGE_RADIUS)
-    return _reach_large(free, blocking, reached, after, ends, hits, bit, parity, steps, joints, row, count)
+    return reach_large(free, blocking, reached, ends, hits, bit, parity, steps, joints, row, count)
 
 
 @kernel(counts_references=False)
-def reach_after(free, blocking, joint, reached, after, parity, steps, joints, row, count):
+def reach_after(free, blocking, joint, reached, parity, steps, joints, row, count):
     """As :func:`reach`, which must have been called before, of the ways that visit blocking cells of a bend first."""
     if free.shape[1] == 4:
         return reach_after_small(free, blocking, joint, reached, parity, steps, joints, row, count)
-    return _reach_after_large(free, blocking, joint, reached, after, parity, steps, joints, row, count)
+    return reach_after_large(free, blocking, joint, reached, parity, steps, joints, row, count)
 
 
 @kernel(counts_references=False)
-def pairs_fit(free, blocking, reached, after, hits, known, x, y, steps, joints, row, count, end):
+def pairs_fit(free, blocking, reached, hits, known, x, y, steps, joints, row, count, end):
     """Whether each open bend can be blocked before or after a certain one; parameters as :func:`reach`.
 
     Parameters
@@ -152,14 +81,14 @@ def pairs_fit(free, blocking, reached, after, hits, known, x, y, steps, joints, 
         if not (known >> np.uint64(other)) & one:
             known |= one << np.uint64(other)
             joint = joints[row, other]
-            hits[other] = reach_after(free, blocking, joint, reached, after, parity, steps, joints, row, count)
+            hits[other] = reach_after(free, blocking, joint, reached, parity, steps, joints, row, count)
         if not (hits[other] >> np.uint64(end)) & one:
             return False, known
     return True, known
 
 
 @kernel(counts_references=False)
-def takes_in(free, blocking, reached, after, ends, hits, x, y, steps, joints, row, count):
+def takes_in(free, blocking, reached, ends, hits, x, y, steps, joints, row, count):
     """Whether one more bend can be blocked, and before or after each of the others; parameters as :func:`reach`.
 
     Parameters
@@ -179,7 +108,7 @@ def takes_in(free, blocking, reached, after, ends, hits, x, y, steps, joints, ro
         return False
     if count == 0:
         return True
-    after_it = reach_after(free, blocking, joint, reached, after, parity, steps, joints, row, count)
+    after_it = reach_after(free, blocking, joint, reached, parity, steps, joints, row, count)
     for other in range(count):
         if (after_it >> np.uint64(other)) & one:
             continue
@@ -191,7 +120,7 @@ def takes_in(free, blocking, reached, after, ends, hits, x, y, steps, joints, ro
                 common |= ends[end, 1, word] & blocking[joint, 1, word]
         else:
             before = joints[row, other]
-            found = reach_after(free, blocking, before, reached, after, parity, steps, joints, row, count + 1)
+            found = reach_after(free, blocking, before, reached, parity, steps, joints, row, count + 1)
             common = (found >> np.uint64(count)) & one
         if common == 0:
             return False

@@ -155,7 +155,7 @@ def _advance(walk, window, blocked_points, floor, depth, stop):
     """
     # Every look into a tuple of arrays costs, so each is taken out once.
     xs, ys, headings, digits, next_digit, bends, open_bends, open_joints = walk
-    centre, free, blocking, reached, after, ends, hits = window
+    centre, free, blocking, reached, ends, hits = window
     one = np.uint64(1)
     starts, points, bitmaps, near = blocked_points
     radius = radius_of(window)
@@ -197,14 +197,14 @@ def _advance(walk, window, blocked_points, floor, depth, stop):
                 count += 1
         occupy(free, x, y, radius)
         everything = (one << np.uint64(count)) - one
-        met = reach(free, blocking, reached, after, ends, hits, x, y, left, open_joints, vertex, count)
+        met = reach(free, blocking, reached, ends, hits, x, y, left, open_joints, vertex, count)
         fits = met == everything
         if fits and count > 1:
             # Only pairs with the oldest or the newest open bend are looked at; the others cut hardly anything.
             known = one | (one << np.uint64(count - 1))
             for end in (count - 1, 0):
                 fits, known = pairs_fit(
-                    free, blocking, reached, after, hits, known, x, y, left, open_joints, vertex, count, end
+                    free, blocking, reached, hits, known, x, y, left, open_joints, vertex, count, end
                 )
                 if not fits:
                     break
@@ -217,7 +217,7 @@ def _advance(walk, window, blocked_points, floor, depth, stop):
             if not is_blocking(blocking, depth, x, y, radius):
                 open_joints[vertex, count] = depth
                 fits = left > 0 and takes_in(
-                    free, blocking, reached, after, ends, hits, x, y, left, open_joints, vertex, count
+                    free, blocking, reached, ends, hits, x, y, left, open_joints, vertex, count
                 )
                 count += 1
         if not fits:
@@ -264,8 +264,8 @@ def search_prefix(prefix, walk, large, small, blocked_points, found):
     _open_window(window, walk, floor, blocked_points)
     everything = (np.uint64(1) << np.uint64(count)) - np.uint64(1)
     here = np.int64(0)  # from the centre
-    _, free, blocking, reached, after, ends, hits = window
-    met = reach(free, blocking, reached, after, ends, hits, here, here, n - floor, walk.open_joints, floor, count)
+    _, free, blocking, reached, ends, hits = window
+    met = reach(free, blocking, reached, ends, hits, here, here, n - floor, walk.open_joints, floor, count)
     if met != everything:
         return 0, 0
     stuck = 0

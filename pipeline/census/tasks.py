@@ -22,7 +22,7 @@ from pipeline.census.windows import LARGE_RADIUS, SMALL_RADIUS, make_window
 from storage.errors import OutOfBudget
 
 FOUND_ROWS = 1 << 10
-MOST_SHAPES_OF_A_COMPONENT = 5_000_000
+MOST_SHAPES_OF_A_COMPONENT = 1 << 23
 
 
 def text_of(joints: Sequence[int] | np.ndarray) -> str:
@@ -59,8 +59,16 @@ def find_stuck(rule: Rule, n: int, edges: int, block: int, blocks: int) -> Resul
     return {"walks": walks, "shapes": shapes, "nodes": nodes}
 
 
-def search_components(rule: Rule, n: int, shapes: Sequence[str]) -> Result:
+def search_components(rule: Rule, n: int, shapes: Sequence[str], most: int = MOST_SHAPES_OF_A_COMPONENT) -> Result:
     """Search the components of stuck shapes.
+
+    Parameters
+    ----------
+    rule : Rule
+    n : int
+    shapes : sequence of str
+    most : int
+        Shapes of a component to hold in memory, a power of two.
 
     Returns
     -------
@@ -77,11 +85,11 @@ def search_components(rule: Rule, n: int, shapes: Sequence[str]) -> Result:
     for shape in shapes:
         if shape in locked:
             continue
-        outcome, component = search_component(joints_of(shape), table, MOST_SHAPES_OF_A_COMPONENT)
+        outcome, component = search_component(joints_of(shape), table, most)
         if outcome == FULL:
             raise OutOfBudget(
-                f"the component of {shape} has more than {MOST_SHAPES_OF_A_COMPONENT} shapes",
-                f"search it on disk with 'pipeline run -p start={shape}'",
+                f"the component of {shape} has more than {most} shapes",
+                f"give more --memory, or search it on disk with 'pipeline run -p start={shape}'",
             )
         if outcome == CLOSED:
             locked.update(text_of(joints) for joints in component)

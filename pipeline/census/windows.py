@@ -33,7 +33,7 @@ class Window(NamedTuple):
         Cells that no vertex occupies, even and odd.
     blocking : ndarray of uint64, shape (joints + 2, 2, words)
         For each open bend the cells from which a vertex blocks its straightening.
-    reached, after : ndarray of uint64, shape (R + 1, words)
+    reached : ndarray of uint64, shape (R + 1, words)
         For :mod:`~pipeline.census.reach`.
     ends : ndarray of uint64, shape (2, 2, words)
         Cells, even and odd, that can be reached after the oldest open bend has been blocked, and after the newest.
@@ -45,7 +45,6 @@ class Window(NamedTuple):
     free: NDArray[np.uint64]
     blocking: NDArray[np.uint64]
     reached: NDArray[np.uint64]
-    after: NDArray[np.uint64]
     ends: NDArray[np.uint64]
     hits: NDArray[np.uint64]
 
@@ -57,7 +56,6 @@ def make_window(radius: int, joints: int) -> Window:
         np.zeros(2, dtype=np.int64),
         np.zeros((2, words), dtype=np.uint64),
         np.zeros((joints + 2, 2, words), dtype=np.uint64),
-        np.zeros((radius + 1, words), dtype=np.uint64),
         np.zeros((radius + 1, words), dtype=np.uint64),
         np.zeros((2, 2, words), dtype=np.uint64),
         np.zeros(joints + 2, dtype=np.uint64),

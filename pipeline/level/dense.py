@@ -18,7 +18,7 @@ from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
 from storage.keys.digest import digest_of
 from storage.keys.partition import PartitionWriter
-from storage.manifest import PartitionRecord
+from storage.records import PartitionRecord
 
 # Neighbours that are collected before their places are set, and words of a table that are read at a time: both stay in
 # the processor's caches.
@@ -102,9 +102,10 @@ def collect(
     buffer = np.empty(TAKEN_KEYS, dtype=np.uint64)
     writer: PartitionWriter | None = None
     try:
-        most = tables.join(first, end)
+        # It decides how the array is cut, and may be exceeded.
+        most = max(1, tables.count(first, end))
         low, high = tables.keys_of(first, end)
-        for level in earlier if most else ():
+        for level in earlier:
             for block in level.read_range(low, high):
                 tables.clear(block)
                 # Not to be held while the next chunk is decoded.

@@ -13,11 +13,13 @@ from pipeline.level.forecast import Forecast, forecast
 from pipeline.level.plan import LevelPlan
 from pipeline.running.events import Observer
 from storage.errors import OutOfBudget, QuotaReached
-from storage.files.durable import bytes_below
+from storage.files.durable import METADATA, bytes_below
 from storage.files.quota import Quota
 from storage.files.refusals import is_full
-from storage.jobs.job import QUOTA, WORK, Job
+from storage.jobs.job import LEVELS, QUOTA, WORK, Job
+from storage.jobs.ledger import DOCUMENT_LEVELS, LINES
 from storage.jobs.working import WorkingLevel
+from storage.records import Manifest
 from storage.sizes import size
 
 # Of a manifest for each partition, of the plan for each task, and of either for itself; the ledger is written beside
@@ -29,6 +31,9 @@ DOCUMENT_BYTES = 4096
 ROOT_BYTES = 16
 # Levels that a forecast looks back at.
 TELLING_LEVELS = 6
+# Levels from the end whose states may be deleted after they were weighed.
+LEVELS_THAT_CHANGE = 4
+LEDGER_FILES = (METADATA, LINES)
 
 
 def refuse_new_job(path: Path, attributes: dict[str, Any], roots: int, limit: int | None) -> None:
@@ -72,6 +77,8 @@ class Room:
         self._checked = checked
         self._quota = None if limit is None else Quota(job.path / WORK / QUOTA, limit)
         self._needed = 0
+        self._manifests: dict[int, Manifest] = {}
+        self._level_bytes: list[int] = []
 
     def begin(self, work: WorkingLevel, plan: LevelPlan, in_memory: bool) -> None:
         """Make sure that a level is expected to fit, and begin the account of what it takes.
@@ -81,7 +88,7 @@ class Room:
         OutOfBudget
             If it is not, unless forced.
         """
-        before = [self._job.level(depth).manifest for depth in range(max(0, work.depth - TELLING_LEVELS), work.depth)]
+        before = self._before(work.depth)
         expected = forecast(plan, before, in_memory)
         done = bytes_below(work.path)
         needed = max(0, expected.total - done)
@@ -97,9 +104,9 @@ class Room:
                 )
         if self._limit is None or self._quota is None:
             return
-        used = self._used()
+        used = self._used(work.depth)
         documents = PARTITION_BYTES * plan.partitions + TASK_BYTES * len(plan.tasks)
-        documents += 2 * DOCUMENT_BYTES + 2 * PARTITION_BYTES * work.depth
+        documents += 2 * DOCUMENT_BYTES + 2 * PARTITION_BYTES * min(work.depth, DOCUMENT_LEVELS)
         if needed + documents > self._limit - used:
             self._refuse(
                 f"{what}, and its quota of {size(self._limit)} leaves {size(max(0, self._limit - used))}",
@@ -107,6 +114,15 @@ class Room:
             )
         self._quota.open(used + documents)
         work.quota = self._quota
+
+    def _before(self, depth: int) -> list[Manifest]:
+        """The manifests of the levels that a forecast looks back at; each is read once."""
+        telling = range(max(0, depth - TELLING_LEVELS), depth)
+        self._manifests = {
+            level: self._manifests[level] if level in self._manifests else self._job.level(level).manifest
+            for level in telling
+        }
+        return list(self._manifests.values())
 
     def _places(self, expected: Forecast, needed: int) -> dict[Path, int]:
         """What is needed on each disk."""
@@ -117,9 +133,20 @@ class Room:
             return {self._job.path: needed}
         return {work: needed, self._job.path: expected.arrays}
 
-    def _used(self) -> int:
-        used = bytes_below(self._job.path)
-        return used if self._job.work.is_relative_to(self._job.path) else used + bytes_below(self._job.work)
+    def _used(self, depth: int) -> int:
+        """Bytes that the job takes before level ``depth`` is made.
+
+        Committed levels change only when their states are deleted, and of those only the last few: the rest is not
+        looked at again.
+        """
+        sizes = self._level_bytes
+        del sizes[-LEVELS_THAT_CHANGE:]
+        sizes += [bytes_below(self._job.level_path(level)) for level in range(len(sizes), depth)]
+        levels = self._job.path / LEVELS
+        files = [self._job.path / METADATA, *(entry for entry in map(levels.joinpath, LEDGER_FILES) if entry.exists())]
+        rest = sum(file.stat().st_size for file in files) + bytes_below(self._job.path / WORK)
+        elsewhere = self._job.work != self._job.path / WORK
+        return sum(sizes) + rest + (bytes_below(self._job.work) if elsewhere else 0)
 
     def _remedy(self, first: str) -> str:
         if self._checked is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.level.duplicates import join_duplicates, mark_members, remove_marked
+from pipeline.level.duplicates import drop_recent, join_duplicates, mark_members, no_recent_keys, remove_marked
 from pipeline.level.places import MOST_MASK_BITS, PlaceTables
 from pipeline.level.runs import copy_runs, positions_below
 from pipeline.level.sort import sort_in_use
@@ -29,6 +29,7 @@ def load_kernels(space: StateSpace) -> None:
     mask_bits = space.layout.mask_bits
     found = np.zeros(keys.size, dtype=np.bool_)
     join_duplicates(keys.copy(), mask_bits)
+    drop_recent(keys.copy(), no_recent_keys(2))
     mark_members(keys, keys, mask_bits, found)
     remove_marked(keys.copy(), found)
     digest_of(keys)
@@ -37,9 +38,9 @@ def load_kernels(space: StateSpace) -> None:
         tables = PlaceTables(Places(64, mask_bits), mask_bits, 2)
         one = np.ones(1, dtype=np.uint64)
         tables.mark(0, one)
-        tables.join(0, 1)
+        tables.count(0, 1)
         tables.clear(one)
-        tables.take(0, 1, out)
+        tables.take(0, 1, np.empty(64, dtype=np.uint64))
     ends = np.array([0], dtype=np.int64), np.array([keys.size], dtype=np.int64)
     positions_below(keys, *ends, np.uint64(0))
     copy_runs(keys, *ends, keys.copy())

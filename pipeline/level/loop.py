@@ -20,7 +20,7 @@ from storage.errors import CorruptJob, FalseClaim, Mismatch
 from storage.jobs.job import Job
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 
 class LevelLoop:
@@ -53,8 +53,10 @@ class LevelLoop:
         self._executor = executor
         self._room = Room(job, settings.max_disk, settings.force, observer)
         self._maker = LevelMaker(space, executor, budget, observer, self._room)
+        self._reference = space.reference()
         self._earlier = EarlierLevels(space, job, executor.shares_memory)
-        self._states = 0
+        # What is committed is looked through once; from then on this process alone adds to it.
+        self._levels = self._states = self._dropped = 0
 
     def run(self) -> None:
         """Go on until the space is exhausted or the depth bound is reached.
@@ -70,7 +72,7 @@ class LevelLoop:
         """
         try:
             manifests = self._job.manifests()
-            self._states = sum(manifest.states for manifest in manifests)
+            self._levels, self._states = len(manifests), sum(manifest.states for manifest in manifests)
             if not manifests:
                 self._commit_roots()
             while self._make_next():
@@ -80,7 +82,7 @@ class LevelLoop:
 
     def _make_next(self) -> bool:
         """Make and commit the next level, unless there is nothing left to do."""
-        depth = len(self._job.depths())
+        depth = self._levels
         frontier = self._job.level(depth - 1)
         if self._settings.keep == "frontier":
             self._drop_levels(depth - 1)
@@ -109,6 +111,7 @@ class LevelLoop:
         self._states += manifest.states
         self._refuse_surplus(manifest.depth, manifest.keys)
         self._job.commit(work, manifest)
+        self._levels += 1
         self._observer.level_committed(manifest)
 
     def _refuse_surplus(self, depth: int, keys: int) -> None:
@@ -119,7 +122,7 @@ class LevelLoop:
                 f"the puzzle {self._space.name} claims to have {size} states, and has {self._states} to depth {depth}",
                 "mend size, or leave it out",
             )
-        reference = self._space.reference()
+        reference = self._reference
         if reference is not None and reference.size is not None and self._states > reference.size:
             raise Mismatch(
                 f"{self._job.path} has {self._states} states up to depth {depth}; {reference.source} says "
@@ -138,5 +141,6 @@ class LevelLoop:
     def _drop_levels(self, newest: int) -> None:
         """Delete arrays that no later level needs."""
         needed = 0 if self._space.detection is Detection.MASKS else 1
-        for depth in range(newest - needed):
+        for depth in range(self._dropped, newest - needed):
             self._job.drop_arrays(depth)
+            self._dropped = depth + 1

@@ -32,7 +32,7 @@ from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
 from storage.keys.gaps import release_scratch
 from storage.keys.spills import DiskSpills, MemorySpills, SelectedSpills, Spills
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 # Smaller levels say little of what a key takes in a file, and their chunks are small.
 TELLING_KEYS = 1 << 17
@@ -218,11 +218,14 @@ class LevelMaker:
             plan = make_plan(self._space, frontier, self._budget, exhaustive, repetition)
             if selection is not None:
                 plan = replace(plan, splitters=selection.splitters)
+        in_memory = self._executor.shares_memory and self._budget.fits(plan.expected_spill)
+        in_memory = in_memory or (selection is None and self._uses_tables(work, plan))
         if self._room is not None:
-            in_memory = self._executor.shares_memory and self._budget.fits(plan.expected_spill)
-            in_memory = in_memory or (selection is None and self._uses_tables(work, plan))
             self._room.begin(work, plan, in_memory)
-        if not begun:
+        if in_memory and plan.partitions == 1:
+            # Of a level in one piece nothing that is done outlives the process but the whole.
+            make_directories(work.partitions)
+        elif not begun:
             work.save_plan(plan.to_json())
         return plan
 

@@ -17,7 +17,7 @@ from storage.jobs.working import WorkingLevel
 from storage.keys.partition import PartitionWriter
 from storage.keys.spill_file import Piece
 from storage.keys.spills import Spills
-from storage.manifest import PartitionRecord
+from storage.records import PartitionRecord
 
 
 def partition_name(partition: int) -> str:

@@ -24,7 +24,7 @@ from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
 from storage.keys.spill_file import REMEDY, Receipt
 from storage.keys.spills import Spills
-from storage.manifest import PartitionRecord
+from storage.records import PartitionRecord
 
 
 class Passes:

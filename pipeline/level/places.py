@@ -2,7 +2,7 @@
 
 A place is one bit, or four where keys carry a move mask, and empty if all of them are 0. Setting a place twice is
 finding a state twice; reading the places in order is sorting. Every worker has a table of its own, so that no two write
-to the same word; the merge joins them.
+to the same word; they are read together.
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ from storage.errors import InvalidInput
 # Splitters lie at multiples of so many places, so that no word belongs to two partitions.
 WORD_BITS = 64
 MOST_MASK_BITS = 4
+# Words that are looked at to know about how many keys a table holds.
+COUNTED_WORDS = 1 << 16
+# Words that are read together.
+BLOCK_WORDS = 256
 
 
 @kernel
@@ -59,17 +63,21 @@ def mark_places(keys, table, count, shift, low_bits, mask_bits):
 
 
 @kernel
-def clear_places(keys, table, shift, low_bits, mask_bits):
-    """Empty the places of keys that are known to have one."""
+def clear_places(keys, tables, shift, low_bits, mask_bits):
+    """Empty the places of keys in all tables; every key has one."""
     one = np.uint64(1)
     low = (one << low_bits) - one
     for i in range(keys.size):
         key = keys[i]
         place = ((key >> shift) << low_bits) | ((key >> mask_bits) & low)
         if mask_bits == 0:
-            table[place >> np.uint64(6)] &= ~(one << (place & np.uint64(63)))
+            word = place >> np.uint64(6)
+            kept = ~(one << (place & np.uint64(63)))
         else:
-            table[place >> np.uint64(4)] &= ~(np.uint64(15) << ((place & np.uint64(15)) << np.uint64(2)))
+            word = place >> np.uint64(4)
+            kept = ~(np.uint64(15) << ((place & np.uint64(15)) << np.uint64(2)))
+        for table in range(tables.shape[0]):
+            tables[table, word] &= kept
 
 
 @kernel(inline="always")
@@ -82,60 +90,82 @@ def _bit_count(bits):
 
 
 @kernel
-def join_tables(tables, first, last, mask_bits):
-    """Move what all tables have in the words from ``first`` to ``last`` to the first table; returns how many keys."""
+def count_places(tables, first, last, step, mask_bits):
+    """How many keys some words of all tables together hold, looking at one word in ``step`` of them."""
     found = np.uint64(0)
-    for word in range(first, last):
+    for word in range(first, last, step):
         bits = tables[0, word]
         for other in range(1, tables.shape[0]):
             bits |= tables[other, word]
-            tables[other, word] = 0
-        tables[0, word] = bits
         if mask_bits != 0:
             bits |= bits >> np.uint64(2)
             bits = (bits | bits >> np.uint64(1)) & np.uint64(0x1111111111111111)
         found += _bit_count(bits)
-    return found
+    return found * np.uint64(step)
 
 
 @kernel
-def take_places(table, first, last, out, shift, low_bits, mask_bits):
-    """Write the keys of the words from ``first`` to ``last`` in ascending order, and empty the words.
+def _gather(tables, first, gathered):
+    """What all tables together have in as many words as ``gathered`` holds; False if that is nothing."""
+    some = np.uint64(0)
+    row = tables[0, first : first + gathered.size]
+    for i in range(gathered.size):
+        gathered[i] = row[i]
+        some |= row[i]
+    for other in range(1, tables.shape[0]):
+        row = tables[other, first : first + gathered.size]
+        for i in range(gathered.size):
+            gathered[i] |= row[i]
+            some |= row[i]
+    return some != 0
+
+
+@kernel
+def take_places(tables, first, last, out, shift, low_bits, mask_bits):
+    """Write the keys that some words of all tables together hold in ascending order, and empty the words.
+
+    ``out`` has at least 64 places.
 
     Returns
     -------
     word, written : int
-        The first word that is left because ``out`` has no room for all it may hold, or ``last``; and keys written.
+        The first word that is left because ``out`` has no room for all that the next ones may hold, or ``last``; and
+        keys written.
     """
     one = np.uint64(1)
+    zero = np.uint64(0)
     low = (one << low_bits) - one
+    most = 64 if mask_bits == 0 else 16
+    block = min(BLOCK_WORDS, out.size // most)
+    scratch = np.empty(block, dtype=np.uint64)
     written = 0
-    for word in range(first, last):
-        bits = table[word]
-        if bits == 0:
-            continue
-        if mask_bits == 0:
-            if written + 64 > out.size:
-                return word, written
-            base = np.uint64(word) << np.uint64(6)
-            while bits:
-                place = base + _bit_count((bits & (np.uint64(0) - bits)) - one)
-                bits &= bits - one
-                out[written] = ((place >> low_bits) << shift) | (place & low)
-                written += 1
-        else:
-            if written + 16 > out.size:
-                return word, written
-            base = np.uint64(word) << np.uint64(4)
-            while bits:
-                here = _bit_count((bits & (np.uint64(0) - bits)) - one) & ~np.uint64(3)
-                moves = (bits >> here) & np.uint64(15)
-                bits ^= moves << here
-                place = base + (here >> np.uint64(2))
-                out[written] = ((place >> low_bits) << shift) | ((place & low) << mask_bits) | moves
-                written += 1
-        table[word] = 0
-    return last, written
+    while first < last:
+        words = min(block, last - first)
+        if written + words * most > out.size:
+            break
+        gathered = scratch[:words]
+        if _gather(tables, first, gathered):
+            tables[:, first : first + words] = 0
+            for word in range(words):
+                bits = gathered[word]
+                if mask_bits == 0:
+                    base = np.uint64(first + word) << np.uint64(6)
+                    while bits:
+                        place = base + _bit_count((bits & (zero - bits)) - one)
+                        bits &= bits - one
+                        out[written] = ((place >> low_bits) << shift) | (place & low)
+                        written += 1
+                else:
+                    base = np.uint64(first + word) << np.uint64(4)
+                    while bits:
+                        here = _bit_count((bits & (zero - bits)) - one) & ~np.uint64(3)
+                        moves = (bits >> here) & np.uint64(15)
+                        bits ^= moves << here
+                        place = base + (here >> np.uint64(2))
+                        out[written] = ((place >> low_bits) << shift) | ((place & low) << mask_bits) | moves
+                        written += 1
+        first += words
+    return first, written
 
 
 def place_bits(mask_bits: int) -> int | None:
@@ -220,9 +250,10 @@ class PlaceTables:
         high = self.places.key_at(last * in_word - 1, self.mask_bits)
         return low, high | ((1 << self.mask_bits) - 1)
 
-    def join(self, first: int, last: int) -> int:
-        """Bring what all tables have in some words together, and count it; the methods below work on that."""
-        return int(join_tables(self._tables, first, last, self._shape[2]))
+    def count(self, first: int, last: int) -> int:
+        """About how many keys some words hold; exact if they are few."""
+        step = max(1, (last - first) // COUNTED_WORDS)
+        return int(count_places(self._tables, first, last, step, self._shape[2]))
 
     def empty(self, first: int, last: int) -> None:
         """Forget what all tables have in some words."""
@@ -230,7 +261,7 @@ class PlaceTables:
 
     def clear(self, keys: Keys) -> None:
         """Empty the places of keys."""
-        clear_places(keys, self._tables[0], *self._shape)
+        clear_places(keys, self._tables, *self._shape)
 
     def take(self, first: int, last: int, out: Keys) -> tuple[int, int]:
         """Write the keys of some words to ``out``, ascending, and empty these words.
@@ -240,5 +271,5 @@ class PlaceTables:
         word, written : int
             The word to go on with, and keys written.
         """
-        word, written = take_places(self._tables[0], first, last, out, *self._shape)
+        word, written = take_places(self._tables, first, last, out, *self._shape)
         return int(word), int(written)

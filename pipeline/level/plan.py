@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field
 
 from pipeline.level.duplicates import join_duplicates
 from pipeline.level.expand import ExpandTask
@@ -21,7 +20,7 @@ from pipeline.spaces.guards import expand_safely
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
 from storage.keys.partition import CHUNK_KEYS
-from storage.manifest import Manifest
+from storage.records import Manifest, parse, to_json
 
 # Enough tasks to even out their times; each costs a few milliseconds of its own.
 TASKS_PER_WORKER = 6
@@ -60,7 +59,7 @@ class LevelPlan:
 
     def to_json(self) -> dict[str, Any]:
         """For the plan file."""
-        return asdict(self)
+        return to_json(self)
 
     @classmethod
     def from_json(cls, entry: Any) -> LevelPlan:
@@ -71,7 +70,7 @@ class LevelPlan:
         ValueError
             If the entry is not what that makes.
         """
-        plan = _checked_plan(entry)
+        plan = parse(LevelPlan, entry)
         if any(low >= high for low, high in pairwise(plan.splitters)):
             raise ValueError("the splitters do not ascend")
         if [task.number for task in plan.tasks] != list(range(len(plan.tasks))):
@@ -110,14 +109,6 @@ class LevelPlan:
                 raise ValueError(f"a task ends behind the last key of partition {partition.name}")
         if next(places, None) is not None:
             raise ValueError("there are tasks for more keys than there are")
-
-
-def _checked_plan(entry: Any) -> LevelPlan:
-    try:
-        return TypeAdapter(LevelPlan).validate_json(json.dumps(entry), strict=True)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
 
 
 def stored_plan(work: WorkingLevel, frontier: Manifest, exhaustive: bool, mask_bits: int) -> LevelPlan | None:

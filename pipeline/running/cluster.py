@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from pipeline.running.executors import Executor, Task
-from pipeline.running.handshake import Program, WorkerRefused, refuse_difference, run_task
+from pipeline.running.handshake import Place, Program, WorkerRefused, refuse_blindness, refuse_difference, run_task
 from pipeline.running.settings import Tls
 from storage.errors import ClusterError, InvalidInput
 
@@ -19,6 +20,8 @@ CONNECT_SECONDS = 10
 # How long a cluster may be without workers, or a scheduler without an answer: both may be restarted by somebody.
 PATIENCE_SECONDS = 60.0
 REMEDY = "resume the job when it is back"
+# What reading a message of another program may raise.
+UNREADABLE = (ImportError, AttributeError, TypeError)
 
 
 class ClusterExecutor(Executor):
@@ -64,7 +67,8 @@ class ClusterExecutor(Executor):
             raise InvalidInput(f"the cluster at {address} has no workers", "start some with 'dask worker'")
         super().__init__(threads)
         self._address = address
-        self._refused: set[str] = set()
+        self._refused: dict[str, WorkerRefused] = {}
+        self._places: tuple[Place, ...] = ()
 
     def prepare(self, load: Callable[[], None]) -> None:
         """Refuse workers that are another program, and load the kernels on the others.
@@ -82,8 +86,26 @@ class ClusterExecutor(Executor):
                     self._client.run(refuse_difference, program, subject, workers=[worker])
                     # One after the other: worker processes of a machine share numba's cache.
                     self._client.run(load, workers=[worker])
-                except (ImportError, AttributeError, TypeError) as error:
+                except WorkerRefused as error:
+                    raise WorkerRefused(f"{error.message} ({worker})", error.remedy) from None
+                except Exception as error:
+                    # A bare exception is dask's, for a message that a worker could not read: it lacks a module.
+                    if type(error) is not Exception and not isinstance(error, UNREADABLE):
+                        raise
                     raise self._strange(worker, error) from error
+
+    def share(self, *directories: Path) -> None:
+        """Refuse workers that do not see some directories, now or when they get a task.
+
+        Raises
+        ------
+        WorkerRefused
+        """
+        self._places = tuple(Place.of(directory) for directory in directories)
+        with self._losing():
+            for worker in self._client.nthreads():
+                try:
+                    self._client.run(refuse_blindness, self._places, workers=[worker])
                 except WorkerRefused as error:
                     raise WorkerRefused(f"{error.message} ({worker})", error.remedy) from None
 
@@ -127,15 +149,16 @@ class ClusterExecutor(Executor):
         if self._refused:
             good = [worker for worker in self._workers() if worker not in self._refused]
             if not good:
-                raise WorkerRefused("all workers of the cluster were refused", "install the same version on them")
+                last = list(self._refused.values())[-1]
+                raise WorkerRefused(f"all workers of the cluster were refused; the last: {last.message}", last.remedy)
         program = Program.of(arguments[0] if arguments else None)
-        return self._client.submit(run_task, program, function, *arguments, pure=False, workers=good)
+        return self._client.submit(run_task, program, self._places, function, *arguments, pure=False, workers=good)
 
     def _refuse(self, error: WorkerRefused) -> None:
-        """Give no more tasks to a worker that joined later and is another program."""
+        """Give no more tasks to a worker that joined later and is another program, or sees other files."""
         if error.worker is None:
             raise error
-        self._refused.add(error.worker)
+        self._refused[error.worker] = error
 
     def _workers(self) -> list[str]:
         """Addresses of the workers, as they were about two seconds ago."""
@@ -152,8 +175,8 @@ class ClusterExecutor(Executor):
 
     def _strange(self, worker: str, error: BaseException) -> WorkerRefused:
         return WorkerRefused(
-            f"the worker {worker} does not have the program, or another version ({_reason(error)})",
-            "install the same version of the program on all workers, restart them, and resume the job",
+            f"the worker {worker} does not have the program or the puzzle, or another version ({_reason(error)})",
+            "install the same versions of the program and of the puzzle on all workers, and restart them",
         )
 
     @contextmanager
@@ -186,6 +209,8 @@ def _no_garbage_collection() -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
+    if type(error) is Exception:
+        return str(error)
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -54,6 +55,10 @@ class Executor(ABC):
     def limit(self, workers: int) -> None:
         """Run no more tasks at a time than so many; called while no task runs."""
         self.workers = min(self.workers, workers)
+
+    def share(self, *directories: Path) -> None:
+        """Make sure that the workers see some directories, which have metadata."""
+        return
 
     def check(self) -> None:
         """Raise :class:`Stopped` if a stop was asked for."""

@@ -7,7 +7,9 @@ a description of the code that it was made by, and a worker with other code refu
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import import_module
@@ -15,9 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.spaces.contract import StateSpace
-from storage.attributes import DISTRIBUTION
 from storage.errors import ClusterError
+from storage.files.durable import METADATA
 from storage.jobs.formats import FORMAT_VERSION
+from storage.records import DISTRIBUTION
+
+# Seconds between looks at a directory that is not seen at once.
+LOOKS = (0.1, 0.4, 1.0, 1.5)
 
 
 class WorkerRefused(ClusterError):
@@ -88,16 +94,20 @@ def _version() -> str:
 
 @cache
 def _digest_of(*modules: str) -> str:
-    """Digest of the source of modules, and of all that lies beside or below them."""
+    """Digest of the source of modules, and of all that lies beside or below them in their packages."""
     digest = hashlib.sha256()
     for module in modules:
-        file = import_module(module).__file__
-        if file is None:
+        found = import_module(module)
+        if found.__file__ is None:
             continue
-        directory = Path(file).parent
-        for path in sorted(directory.rglob("*.py")):
-            digest.update(f"{path.relative_to(directory).as_posix()}\0".encode())
-            digest.update(path.read_bytes())
+        directory = Path(found.__file__).parent
+        # What lies beside a module that is in no package is not its own: all that is installed, as a rule.
+        alone = "." not in module and not hasattr(found, "__path__")
+        for path in [Path(found.__file__)] if alone else sorted(directory.rglob("*.py")):
+            # Editors leave links that lead nowhere, and other things that end like a module.
+            if path.is_file():
+                digest.update(f"{path.relative_to(directory).as_posix()}\0".encode())
+                digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -118,10 +128,61 @@ def refuse_difference(expected: Program, subject: object) -> None:
             )
 
 
-def run_task(expected: Program, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Run a task on a worker, if the worker is the same program. A state space is the first argument."""
+@dataclass(frozen=True)
+class Place:
+    """A directory that all workers must see.
+
+    Attributes
+    ----------
+    path : str
+        Where it is, for all of them.
+    digest : str
+        Of its metadata: something else may have the same path elsewhere.
+    """
+
+    path: str
+    digest: str
+
+    @classmethod
+    def of(cls, directory: Path) -> Place:
+        """The place of a directory with metadata."""
+        return cls(str(directory), _digest_of_metadata(directory))
+
+
+def _digest_of_metadata(directory: Path) -> str:
+    return hashlib.sha256((directory / METADATA).read_bytes()).hexdigest()
+
+
+def refuse_blindness(places: Sequence[Place]) -> None:
+    """Make sure that this process sees some places.
+
+    Raises
+    ------
+    WorkerRefused
+        If it does not see one.
+    """
+    for place in places:
+        # A file server may take a moment to show what is new.
+        for pause in (*LOOKS, None):
+            with suppress(OSError):
+                if _digest_of_metadata(Path(place.path)) == place.digest:
+                    break
+            if pause is None:
+                raise WorkerRefused(
+                    f"a worker of the cluster does not see {place.path}: its file system is not shared",
+                    "choose a --job, and a --work-dir if there is one, that all workers see under the same path",
+                )
+            time.sleep(pause)
+
+
+def run_task(expected: Program, places: Sequence[Place], function: Callable[..., Any], *arguments: Any) -> Any:
+    """Run a task on a worker, if the worker is the same program and sees what the task works on.
+
+    A state space is the first argument.
+    """
     try:
         refuse_difference(expected, arguments[0] if arguments else None)
+        refuse_blindness(places)
     except WorkerRefused as error:
         from distributed import get_worker
 

@@ -231,13 +231,42 @@ def check_memory(memory: int | None, needed: int) -> None:
     ------
     OutOfBudget
     """
-    total = available_memory() // 2 if memory is None else memory
+    total = _allowed(memory)
     expected = resident_bytes() + READER_RESERVE + needed
     if expected > total:
         raise OutOfBudget(
             f"a memory budget of {size(total)} is too small: this takes about {size(expected)}",
             f"give at least --memory {-(-expected // MIB)}MiB",
         )
+
+
+def _allowed(memory: int | None) -> int:
+    """A budget in bytes; half of what the machine allows unless given."""
+    return available_memory() // 2 if memory is None else memory
+
+
+def memory_left(memory: int | None) -> int:
+    """Bytes of a budget (half of what the machine allows unless given) that tasks may take now."""
+    release_free_memory()
+    return max(0, _allowed(memory) - resident_bytes() - RESERVE_BYTES)
+
+
+def workers_within(memory: int | None, workers: int, needed: int) -> int:
+    """How many of some workers fit a budget if each takes so many bytes.
+
+    Raises
+    ------
+    OutOfBudget
+        If not even one fits.
+    """
+    left = memory_left(memory)
+    if left < needed:
+        least = resident_bytes() + RESERVE_BYTES + needed
+        raise OutOfBudget(
+            f"a memory budget of {size(_allowed(memory))} is too small",
+            f"give at least --memory {-(-least // MIB)}MiB",
+        )
+    return min(workers, left // needed)
 
 
 def budget_for(

@@ -12,7 +12,7 @@ from pipeline.spaces.contract import Detection, KeyLayout, Keys, Places, StateSp
 from pipeline.spaces.guards import PASSED_ON, described, expand_safely, failed
 from pipeline.spaces.parameters import check_recordable
 from storage.errors import FalseClaim, PuzzleError
-from storage.keys.gaps import MOST_FIELD_BITS
+from storage.records import MOST_FIELD_BITS
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,79}")
 MOST_NEIGHBOURS = 1 << 20

@@ -290,6 +290,10 @@ class StateSpace(ABC):
         """States that are as far from the roots as a state because they look alike, itself among them."""
         return [state]
 
+    def as_state(self, given: State | str) -> State:
+        """A state that was given as such, or as text."""
+        return self.parse(given) if isinstance(given, str) else given
+
     def parse(self, text: str) -> State:
         """Read a state as people write it; a key in decimal or hexadecimal unless overridden.
 

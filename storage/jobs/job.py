@@ -25,12 +25,13 @@ from storage.jobs.ledger import Ledger
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
 from storage.locking.directory import LockedDirectory
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 LEVELS = "levels"
 WORK = "work"
 QUOTA = "quota"
 REPAIR = "repair"
+RECENT_LEVELS = 3
 LEVEL_NAME = re.compile("[0-9]{4,9}")
 REMEDY = "'pipeline verify --repair' restores it if it can, otherwise take it from a copy or use --overwrite"
 
@@ -57,6 +58,8 @@ class Job(LockedDirectory):
         super().__init__(path)
         self.attributes = attributes
         self.work = path / WORK
+        self._ledger: Ledger | None = None
+        self._recent: dict[int, Level] = {}
 
     @property
     def sealed(self) -> bool:
@@ -79,7 +82,7 @@ class Job(LockedDirectory):
             for directory in (new / LEVELS, new / WORK):
                 directory.mkdir()
             write_document(new / "zarr.json", group_document(attributes))
-            Ledger(attributes).write(new / LEVELS)
+            Ledger(new / LEVELS, attributes).write([])
             write_document(new / WORK / "zarr.json", group_document({}))
         return cls(path, attributes)
 
@@ -158,6 +161,20 @@ class Job(LockedDirectory):
                 raise JobError(f"{path} is not a job directory and is left alone", "choose another place with --job")
         cls(path, {})._remove()
 
+    def forget_ledger(self) -> None:
+        """Read the ledger anew when it is asked for next."""
+        if self._ledger is not None:
+            self._ledger.close()
+            self._ledger = None
+
+    def forget_level(self, depth: int) -> None:
+        """Read a level anew when it is asked for next."""
+        self._recent.pop(depth, None)
+
+    def _unlocked(self) -> None:
+        self.forget_ledger()
+        self._recent.clear()
+
     def _make_room_for_holder(self) -> None:
         self._refuse_links(self.path)
         (self.path / WORK).mkdir(exist_ok=True)
@@ -172,10 +189,15 @@ class Job(LockedDirectory):
         """
         if not self.sealed:
             return None
+        if self._ledger is not None:
+            return self._ledger
         try:
             ledger = Ledger.read(self.path / LEVELS)
             if ledger.job != self.attributes:
                 raise ValueError("it is of another job")
+            if self._lock is not None:
+                # Nobody else writes it as long as the lock is ours.
+                self._ledger = ledger
             return ledger
         except DAMAGED as error:
             raise CorruptJob(
@@ -194,9 +216,7 @@ class Job(LockedDirectory):
         ledger = self.ledger()
         last = max(found, default=-1)
         if ledger is not None:
-            # The ledger may be one level behind. What lies beyond is no level of the job, whatever its name.
-            entered = len(ledger.committed)
-            last = entered if entered in found and not self.is_copy(entered) else entered - 1
+            last = self.levels_after(len(ledger.committed), found) - 1
         for depth in range(last + 1):
             if depth not in found:
                 raise CorruptJob(f"level {depth} of the job {self.path} is missing", REMEDY)
@@ -209,6 +229,15 @@ class Job(LockedDirectory):
             for entry in (self.path / LEVELS).iterdir()
             if LEVEL_NAME.fullmatch(entry.name) and (entry / "zarr.json").exists()
         )
+
+    def levels_after(self, entered: int, found: set[int]) -> int:
+        """How many levels there are, if so many are entered in the ledger; it may be behind after a crash.
+
+        What does not follow one after the other is no level of the job, whatever its name.
+        """
+        while entered in found and not self.is_copy(entered):
+            entered += 1
+        return entered
 
     def is_copy(self, depth: int) -> bool:
         """Whether in the place of a level there is a whole manifest of another one."""
@@ -229,13 +258,20 @@ class Job(LockedDirectory):
         CorruptJob
             If its manifest cannot be read.
         """
+        if depth in self._recent:
+            return self._recent[depth]
         path = self.level_path(depth)
         try:
             refuse_links(path)
             manifest = Manifest.from_json(read_document(path / "zarr.json", self.sealed)["attributes"])
             if manifest.depth != depth:
                 raise ValueError(f"it is of level {manifest.depth}")
-            return Level(path, manifest, self.sealed)
+            level = Level(path, manifest, self.sealed)
+            if self._lock is not None:
+                # As long as nobody else writes, the last few need not be read again.
+                self._recent = {known: self._recent[known] for known in self._recent if known > depth - RECENT_LEVELS}
+                self._recent[depth] = level
+            return level
         except DAMAGED as error:
             raise CorruptJob(
                 f"the manifest of level {depth} ({path / 'zarr.json'}) cannot be read ({error})",
@@ -271,31 +307,28 @@ class Job(LockedDirectory):
         except CorruptJob:
             # Without its manifest it is no level, whatever it is.
             remove(final)
-        publish(work.partitions, final, self.check_lock)
+        # The arrays were flushed when they were finished, the manifest and the directory when it was written.
+        publish(work.partitions, final, self.check_lock, flushed=True)
         self.enter([manifest])
-        work.discard()
+        work.discard(committed=True)
 
     def write_manifest(self, directory: Path, manifest: Manifest) -> None:
         """Write the manifest of the level in a directory, atomically and durably."""
+        self._recent.pop(manifest.depth, None)
         write_document(directory / "zarr.json", group_document(manifest.to_json()), self.sealed)
 
     def enter(self, manifests: Iterable[Manifest]) -> None:
         """Enter levels into the ledger that it does not have."""
         ledger = self.ledger()
-        if ledger is None:
-            return
-        longer = ledger
-        for manifest in manifests:
-            if manifest.depth == len(longer.committed):
-                longer = longer.entered(manifest)
-        if longer is not ledger:
-            self.check_lock()
-            longer.write(self.path / LEVELS)
+        if ledger is not None:
+            for manifest in manifests:
+                ledger.enter(manifest, self.check_lock)
 
     def drop_arrays(self, depth: int) -> None:
         """Delete the arrays of a level; its manifest stays."""
         self.check_lock()
         level = self.level(depth)
+        self.forget_level(depth)
         if level.manifest.arrays_kept:
             self.write_manifest(level.path, replace(level.manifest, arrays_kept=False))
         for entry in level.path.iterdir():

@@ -112,10 +112,14 @@ class LockedDirectory:
             yield lock
         finally:
             self._lock = None
+            self._unlocked()
             lock.release()
 
     def _make_room_for_holder(self) -> None:
         """Make what the holder file is in."""
+
+    def _unlocked(self) -> None:
+        """Let go of what is only sure as long as nobody else writes."""
 
     def check_lock(self) -> None:
         """Before a change that counts: whether the lock, if this process took it, is still its own."""

@@ -10,7 +10,7 @@ import os
 import sys
 
 from cli.main import entry
-from storage.journal import Entry, EntryWriter
+from storage.files.lines import Entry, EntryWriter
 
 
 def end_after(count: int, signal: int) -> None:

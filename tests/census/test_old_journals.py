@@ -58,7 +58,7 @@ def test_a_lost_half_is_damage(old: Path) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
     found = [number for number, line in enumerate(lines) if b'"walks":0' not in line and b'"phase":"stuck"' in line]
     empty = next(line for line in lines if b'"walks":0' in line)
-    from storage.journal import line_of
+    from storage.files.lines import line_of
 
     task = lines[found[-1]].split(b'"task":')[1].split(b",")[0]
     other = empty.split(b'"task":')[1].split(b",")[0]

@@ -80,7 +80,7 @@ def test_what_can_be_reached(radius: int, cases: int) -> None:
         x, y = case.at
         rest = (x, y, steps, case.joints, 1, count)
         arrays = window.free, window.blocking, window.reached
-        met = reach(*arrays, window.after, window.ends, window.hits, *rest)
+        met = reach(*arrays, window.ends, window.hits, *rest)
         reached = case.reached()
         # A walk that has steps left can go back and forth, unless it cannot move at all.
         everything = set().union(*reached[1:])
@@ -92,19 +92,16 @@ def test_what_can_be_reached(radius: int, cases: int) -> None:
         for number in range(count):
             joint = case.joints[1, number]
             parity = (x + y) & 1
-            assert (
-                reach_after(*arrays[:2], joint, arrays[2], window.after, parity, steps, case.joints, 1, count)
-                == (hits[number])
-            )
+            assert reach_after(*arrays[:2], joint, arrays[2], parity, steps, case.joints, 1, count) == (hits[number])
         if count:
             assert (window.hits[0], window.hits[count - 1]) == (hits[0], hits[count - 1])
         if count > 1:
             known = np.uint64(1 | 1 << (count - 1))
             for end in (0, count - 1):
-                fit, known = pairs_fit(*arrays, window.after, window.hits, known, *rest, end)
+                fit, known = pairs_fit(*arrays, window.hits, known, *rest, end)
                 assert fit == all(case.fit(end, other) for other in range(count) if other != end)
                 outcomes.add(("pairs", fit))
-        taken = takes_in(*arrays, window.after, window.ends, window.hits, *rest)
+        taken = takes_in(*arrays, window.ends, window.hits, *rest)
         assert taken == (
             bool(everything & case.blocking[count]) and all(case.fit(count, other) for other in range(count))
         )

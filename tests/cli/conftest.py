@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cli.main import command_line
+from tests.helpers import commands
+from tests.helpers.commands import Process
 
 ESCAPE = re.compile(r"\x1b")
-COMMAND = [sys.executable, "-m", "cli"]
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +60,7 @@ def process() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run a command in a process of its own."""
 
     def invoke(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=120, **options)
+        return commands.run(*arguments, text=True, **options)
 
     return invoke
 
@@ -70,8 +70,6 @@ def start() -> Callable[..., subprocess.Popen[str]]:
     """Start a command in a process of its own."""
 
     def begin(*arguments: str, **options: Any) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
-        )
+        return Process(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
     return begin

@@ -30,7 +30,7 @@ def test_bench_keeps_and_compares(run: Run) -> None:
     assert "snake 7 ..." in result.stderr
     lines = {line.split("  ")[0]: line.split() for line in result.stdout.splitlines()}
     assert lines["snake 7"][-1] == "0.00"
-    assert "to the best" in result.stdout
+    assert f"sort in use: {json.loads(Path('now.json').read_text())['sort_in_use']}" in result.stdout
 
     document = json.loads(Path("now.json").read_text())
     assert document["workers"] == 1
@@ -39,7 +39,7 @@ def test_bench_keeps_and_compares(run: Run) -> None:
     assert [level["states"] for level in case["levels"]] == [1, 3, 18, 36, 51, 29, 9]
     assert case["peak_bytes"] > 1 << 20
     assert list(document["steps"]) == ["snake 7"]
-    assert {"in_use", "numpy"} <= set(document["sorts"]["131072"])
+    assert {"in_use", "numpy", "radix"} <= set(document["sorts"]["131072"])
     # What it made is gone.
     assert sorted(str(path) for path in Path().rglob("*")) == ["before.json", "jobs", "now.json"]
 

@@ -38,7 +38,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> int:
     for search in ("--n 2", "--puzzle fifteen --n 2"):
         peak_of("run", *search.split(), "--job", job, "--overwrite")
         peak_of("inspect", job, "--head", "1")
-    peak_of("census", "--n", "12")
+    peak_of("census", "--n", "12", "--depths")
     return peak_of("run", "--n", "2", "--job", job, "--overwrite") // MIB
 
 
@@ -115,7 +115,7 @@ def test_commands_that_need_no_budget(arguments: list[str], job: Path, bare: int
     assert peak_of(command, job, *rest) <= (bare + LEAST) * MIB
 
 
-@pytest.mark.parametrize("workers", [1, 32])
-def test_census(workers: int, bare: int) -> None:
+@pytest.mark.parametrize("what", ["--n 20 --depths --workers 1", "--n 22 --depths --workers 32"])
+def test_census(what: str, bare: int) -> None:
     budget = bare + LEAST
-    assert peak_of("census", "--n", "20", "--workers", str(workers), "--memory", f"{budget}MiB") <= budget * MIB
+    assert peak_of("census", *what.split(), "--memory", f"{budget}MiB") <= budget * MIB

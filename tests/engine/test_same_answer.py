@@ -10,6 +10,7 @@ import pytest
 
 from pipeline import Search, Sliding, Snake
 from pipeline.level import merge as merge_pass
+from pipeline.level.places import PlaceTables
 from pipeline.spaces.contract import StateSpace
 from pipeline.spaces.permutations.space import Permutation
 from storage.jobs.job import Job
@@ -142,6 +143,18 @@ def test_memory_that_suffices(
     assert not witness.refused
     assert not witness.spilled
     assert all(manifest.peak_spill_bytes == 0 for manifest in Job.open(tmp_path / "job").manifests())
+
+
+def test_tables_where_spills_would_not_fit(
+    tmp_path: Path, plain: Callable[[str], Summary], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tables take less memory than the spills of the largest levels."""
+    joined: list[int] = []
+    join = PlaceTables.join
+    monkeypatch.setattr(PlaceTables, "join", lambda *arguments: joined.append(join(*arguments)) or joined[-1])
+    run_small("pancakes", tmp_path / "job", Sizes(memory=400), workers=2)
+    assert summary(tmp_path / "job") == plain("pancakes")
+    assert max(joined) > 400
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])

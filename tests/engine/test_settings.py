@@ -1,14 +1,17 @@
-"""Settings from Python: ordinary values are taken, others are refused in one line."""
+"""Use from Python: ordinary values are taken, others are refused in one line, and what there is can be found."""
 
 from __future__ import annotations
 
+import io
+import pydoc
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pipeline import Search, Settings, Snake
+import pipeline
+from pipeline import LevelLines, Search, Settings, Sliding, Snake
 from pipeline.running.memory import available_memory
 from storage.errors import InvalidInput, JobError, OutOfBudget
 
@@ -88,3 +91,37 @@ def test_more_memory_than_there_is(tmp_path: Path) -> None:
     with pytest.raises(OutOfBudget, match=r"more than the .* that this machine or its container allows"):
         Search(Snake(n=3), job=tmp_path / "job", memory="1000000TiB").run(overwrite=True)
     assert Search(Snake(n=3), job=tmp_path / "job", max_depth=0).run(resume=True).complete
+
+
+def test_what_there_is() -> None:
+    assert set(pipeline.__all__) <= set(dir(pipeline))
+    text = pydoc.render_doc(pipeline, renderer=pydoc.plaintext)
+    for name in pipeline.__all__:
+        assert f"class {name}" in text
+
+
+@pytest.mark.parametrize(("space", "text"), [(Snake(n=5), "SLLR"), (Sliding(rows=2, cols=2), "1 2/3 0")])
+def test_states_as_text(space: Snake | Sliding, text: str) -> None:
+    state = space.parse(text)
+    assert [list(other) for other in space.neighbours(text)] == [list(other) for other in space.neighbours(state)]
+    assert space.key_of(text) == space.key_of(state)
+    assert space.format(text) == space.format(state)
+    with pytest.raises(InvalidInput):
+        space.neighbours("nonsense")
+
+
+def test_following_a_search(tmp_path: Path) -> None:
+    stream = io.StringIO()
+    table = Search(Snake(n=4), job=tmp_path / "job", observer=LevelLines(stream)).run()
+    lines = stream.getvalue().splitlines()
+    assert [line.split(" states")[0] for line in lines] == [
+        f"level {depth}: {count}" for depth, count in enumerate([*table.states, 0])
+    ]
+
+
+def test_a_table_in_a_notebook(tmp_path: Path) -> None:
+    html = Search(Snake(n=4), job=tmp_path / "job", max_depth=1).run()._repr_html_()
+    assert html.count("<tr>") == 3
+    assert "<caption>snake (n=4, collision=swept)</caption>" in html
+    assert ">2</td></tr></tbody>" in html
+    assert "unfinished" in html

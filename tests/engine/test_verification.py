@@ -10,16 +10,17 @@ import numpy as np
 import pytest
 
 from pipeline import Search, Sliding, Snake
-from pipeline.audit.verification import compare_with_reference, verify_expansion, verify_levels
+from pipeline.audit.verification import compare_with_reference, verify_expansion
 from pipeline.spaces.contract import Reference, StateSpace
 from pipeline.spaces.permutations.space import Permutation
 from storage.errors import CorruptJob, Mismatch
 from storage.jobs.job import Job
 from storage.jobs.restoring import restore_ledger
 from storage.keys.partition import PartitionWriter
-from storage.manifest import Manifest
+from storage.records import Manifest
 from tests.engine.jobs import keys_at
 from tests.engine.tiny import everything_small
+from tests.helpers.levels import verify_levels
 
 MEMORY = 2**30
 SPACES: dict[str, tuple[Callable[[], StateSpace], int | None]] = {

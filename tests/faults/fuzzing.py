@@ -34,9 +34,10 @@ from click.testing import CliRunner, Result
 
 import storage.locking.lock
 from cli.main import command_line
+from storage.files.lines import line_of
 from storage.files.sealed import seal
 from storage.jobs.formats import FORMAT_VERSION
-from storage.journal import DESCRIPTION, ENTRIES, line_of
+from storage.journal import DESCRIPTION, ENTRIES
 from tests.engine.tiny import Sizes, assign, shrink
 from tests.faults.mutating import (
     TEXTS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -54,13 +55,20 @@ class Cluster:
                 self.address = json.loads(self._file.read_text())["address"]
         self.workers: list[subprocess.Popen[bytes]] = []
 
-    def add_worker(self, source: Path = ROOT) -> subprocess.Popen[bytes]:
-        """Start a worker that runs the program from a directory; it is not waited for."""
+    def add_worker(self, source: Path = ROOT, hidden: Path | None = None) -> subprocess.Popen[bytes]:
+        """Start a worker that runs the program from a directory, and sees an empty one in the place of another.
+
+        It is not waited for.
+        """
         number = len(self.workers)
         command = [sys.executable, "-m", "distributed.cli.dask_worker", self.address, "--no-nanny", *LOOPBACK]
         command += ["--nthreads", "1", "--local-directory", str(self._directory)]
+        command += self._options
+        if hidden is not None:
+            mount = f"mount -t tmpfs tmpfs {shlex.quote(str(hidden))} && exec {shlex.join(command)}"
+            command = ["unshare", "--mount", "sh", "-c", mount]
         log = self._directory / f"worker-{number}.log"
-        process = self._stack.enter_context(_server([*command, *self._options], source, log))
+        process = self._stack.enter_context(_server(command, source, log))
         self.workers.append(process)
         return process
 

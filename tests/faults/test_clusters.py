@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +22,18 @@ import trustme
 
 from pipeline import Search, Snake
 from pipeline.level.kernels import load_kernels
+from pipeline.running import handshake
 from pipeline.running.cluster import ClusterExecutor
 from pipeline.running.events import Observer, PassProgress
 from pipeline.running.executors import SyncExecutor
-from pipeline.running.handshake import Program, WorkerRefused
+from pipeline.running.handshake import Place, Program, WorkerRefused
 from pipeline.running.settings import Tls
 from pipeline.spaces.contract import StateSpace
 from storage.errors import InvalidInput
 from tests.engine.jobs import leftovers, summary
 from tests.engine.tiny import Sizes, everything_small
 from tests.faults.servers import ROOT, Cluster, cluster
+from tests.faults.small_disk import can_mount
 
 COMMAND = [sys.executable, "-m", "cli"]
 
@@ -267,6 +270,67 @@ def test_every_task_is_checked(plain: Cluster, monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr("pipeline.running.handshake._version", lambda: "7.0")
         with pytest.raises(WorkerRefused):
             executor.run([(which_program, (Snake(n=6), 0))], print)
+
+
+def test_a_worker_that_lacks_the_puzzle(plain: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module that only this process can import: one line, and no job."""
+    (tmp_path / "lonely.py").write_text(
+        "from pipeline.spaces.snake.space import Snake\n\n\nclass Lonely(Snake):\n    name = 'lonely'\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    space = import_module("lonely").Lonely(n=6)
+    with pytest.raises(WorkerRefused, match=r"the worker .* does not have .* the puzzle.*'lonely'") as caught:
+        Search(space, tmp_path / "job", scheduler=plain.address).run()
+    assert "\n" not in str(caught.value)
+    assert caught.value.exit_code == 8
+    assert not (tmp_path / "job").exists()
+
+
+@pytest.mark.skipif(not can_mount(), reason="needs the right to mount")
+def test_a_worker_on_another_file_system(tmp_path: Path) -> None:
+    """It is refused before it does anything; one that joins later gets no more tasks, the others go on."""
+    (tmp_path / "jobs").mkdir()
+    with cluster(tmp_path) as running:
+        running.add_worker(hidden=tmp_path / "jobs")
+        connected(running.address, 1).close()
+        search = Search(Snake(n=6), tmp_path / "jobs" / "job", scheduler=running.address)
+        with pytest.raises(WorkerRefused, match=r"does not see .*job: its file system is not shared.*--job") as caught:
+            search.run()
+        assert "\n" not in str(caught.value)
+        assert [path.name for path in (tmp_path / "jobs" / "job" / "levels").iterdir()] == ["zarr.json"]
+        with connected(running.address, 1) as executor:
+            # As if it had joined later.
+            executor._places = (Place.of(tmp_path / "jobs" / "job"),)
+            with pytest.raises(WorkerRefused, match=r"all workers of the cluster were refused; the last: .*not shared"):
+                executor.run([(which_program, (Snake(n=6), 0))], print)
+            running.add_worker()
+            connected(running.address, 2).close()
+            places: list[str] = []
+            executor.run([(which_program, (Snake(n=6), number)) for number in range(5)], places.append)
+            assert places == [str(ROOT)] * 5
+    assert Search(Snake(n=6), tmp_path / "jobs" / "job").run(resume=True).total == 56
+
+
+def test_the_digest_of_a_puzzle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a package all modules, of a single module itself alone; a link that leads nowhere is no module."""
+    (tmp_path / "single.py").write_text("a = 1\n")
+    (tmp_path / "packed").mkdir()
+    for name in ("__init__", "part"):
+        (tmp_path / "packed" / f"{name}.py").write_text("a = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def digests() -> list[str]:
+        handshake._digest_of.cache_clear()
+        return [handshake._digest_of(name) for name in ("single", "packed", "packed.part")]
+
+    before = digests()
+    (tmp_path / "another.py").write_text("a = 2\n")
+    (tmp_path / "packed" / ".#part.py").symlink_to("somebody@host.4711")
+    assert digests() == before
+    (tmp_path / "packed" / "part.py").write_text("a = 3\n")
+    after = digests()
+    assert [old == new for old, new in zip(before, after, strict=True)] == [True, False, False]
+    handshake._digest_of.cache_clear()
 
 
 class KillAt(Observer):

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from pipeline import Search, Sliding, Snake
-from pipeline.audit.verification import verify_levels
 from pipeline.level.disk import Room
 from pipeline.level.forecast import Forecast, forecast
 from pipeline.level.plan import LevelPlan
@@ -23,11 +22,13 @@ from storage.errors import OutOfBudget
 from storage.files import durable
 from storage.files.durable import bytes_below
 from storage.jobs.job import Job
-from storage.manifest import Manifest
+from storage.records import Manifest
 from tests.engine.jobs import leftovers, summary
 from tests.engine.tiny import Sizes, everything_small
 from tests.faults.servers import two_workers
 from tests.faults.small_disk import can_mount, leave, mounted
+from tests.helpers import commands
+from tests.helpers.levels import verify_levels
 
 MIB = 1 << 20
 SPACE = Snake(n=9)
@@ -66,7 +67,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[int, int, i
 
 def pipeline(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a process of its own."""
-    return subprocess.run([sys.executable, "-m", "cli", *arguments], capture_output=True, text=True, check=False)
+    return commands.run(*arguments, text=True)
 
 
 def refusal_of(path: Path, **options: Any) -> str | None:

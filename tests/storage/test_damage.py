@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 from pipeline import Snake
-from pipeline.audit.verification import verify_levels
 from pipeline.spaces.contract import StateSpace
 from storage.errors import CorruptJob
 from storage.files.sealed import read_document, seal
 from storage.jobs.job import Job
 from storage.jobs.restoring import restore_ledger
 from storage.keys.partition import PartitionWriter
-from storage.manifest import Manifest
+from storage.records import Manifest
 from tests.faults.first_format import to_first_format
+from tests.helpers.levels import verify_levels
 
 DEPTH = 5
 SPACE = Snake(n=10)

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.errors import CorruptJob, JobError, JobLocked
+from storage.files.lines import line_of, tag_of
 from storage.files.sealed import read_document, write_document
-from storage.journal import DESCRIPTION, ENTRIES, Journal, line_of, tag_of
+from storage.journal import DESCRIPTION, ENTRIES, Journal
 
 WHAT = {"census": "pruned", "n": 12}
 
@@ -163,7 +164,7 @@ def test_lines_that_are_too_long_count_as_not_written(tmp_path: Path, monkeypatc
     entries = filled(tmp_path / "journal")
     path = tmp_path / "journal" / ENTRIES
     path.write_bytes(b"x" * 1000 + b"\n" + path.read_bytes())
-    monkeypatch.setattr("storage.journal.MOST_LINE_BYTES", 300)
+    monkeypatch.setattr("storage.files.lines.MOST_LINE_BYTES", 300)
     journal = Journal.open(tmp_path / "journal")
     assert journal.entries() == entries
     with journal.lock(), journal.writer():

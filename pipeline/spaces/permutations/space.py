@@ -77,28 +77,39 @@ class Permutation(StateSpace):
             return Expansion(keys.size, 0)
         return Expansion(*self._arrangements.expand(keys, out))
 
-    def key_of(self, state: State) -> int:
+    def key_of(self, state: State | str) -> int:
+        state = self.as_state(state)
         return self._arrangements.key_of(self._notation.checked(state))
 
     def state_of(self, key: int) -> State:
-        return self._arrangements.state_of(key)
+        state: State = self._arrangements.states_of(np.array([key], dtype=np.uint64))[0]
+        return state
 
-    def moves(self, state: State) -> list[tuple[str, State]]:
+    def moves(self, state: State | str) -> list[tuple[str, State]]:
         """Neighbours in ascending order, each with the move that leads there; moves to the same one are joined."""
+        state = self.as_state(state)
         names: dict[tuple[int, ...], list[str]] = {}
         for name, images in zip(self.generators.names, self.generators.images, strict=True):
             names.setdefault(tuple(state[list(images)].tolist()), []).append(name)
         return [(" = ".join(names[letters]), np.array(letters, dtype=np.uint8)) for letters in sorted(names)]
 
-    def neighbours(self, state: State) -> list[State]:
+    def neighbours(self, state: State | str) -> list[State]:
+        state = self.as_state(state)
         return [neighbour for _, neighbour in self.moves(state)]
 
     def parse(self, text: str) -> State:
         return self._notation.parse(text)
 
-    def format(self, state: State) -> str:
+    def format(self, state: State | str) -> str:
+        state = self.as_state(state)
         in_cycles = self.parameters.notation == "cycles"
         return self._notation.cycles(state) if in_cycles else self._notation.format(state)
+
+    def format_keys(self, keys: Keys) -> bytes:
+        states = self._arrangements.states_of(keys)
+        if self.parameters.notation == "cycles":
+            return "".join(f"{self.format(state)}\n" for state in states).encode()
+        return self._notation.lines(states)
 
     def short_name(self) -> str:
         """Name for a job of this space, such as ``pancake-11``."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from functools import cache
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,9 @@ from pipeline.spaces.contract import Detection, Expansion, KeyLayout, Keys, Plac
 from pipeline.spaces.parameters import validated
 from pipeline.spaces.sliding import notation
 from storage.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from pipeline.spaces.sliding.ranked_moves import MoveTables
 
 MAX_CELLS = 16
 
@@ -111,6 +115,20 @@ class Sliding(StateSpace):
     def expand(self, keys: Keys, out: Keys, exhaustive: bool) -> Expansion:
         from pipeline.spaces.sliding.expansion import blank_moves, expand_block, parity_bits
 
+        tables = self._move_tables()
+        if tables is not None:
+            from pipeline.spaces.sliding.ranked_moves import expand_ranks
+
+            consumed, written = expand_ranks(
+                keys,
+                out,
+                self._cols,
+                blank_moves(self._rows, self._cols),
+                np.uint64(parity_bits(self._rows, self._cols, self._blank)),
+                tables,
+                exhaustive,
+            )
+            return Expansion(consumed, written)
         consumed, written = expand_block(
             keys,
             out,
@@ -126,6 +144,14 @@ class Sliding(StateSpace):
         )
         return Expansion(consumed, written)
 
+    def _move_tables(self) -> MoveTables | None:
+        """Tables to move on ranks, for boards that have them."""
+        from pipeline.spaces.sliding.ranked_moves import MOST_ENTRIES, table_entries
+
+        if self._symmetric or min(self._rows, self._cols) < 2 or table_entries(self._rows, self._cols) > MOST_ENTRIES:
+            return None
+        return _tables_of(self._rows, self._cols)
+
     def count_states(self, keys: Keys) -> int:
         if not self._symmetric:
             return int(keys.size)
@@ -133,7 +159,8 @@ class Sliding(StateSpace):
 
         return int(count_positions(keys))
 
-    def key_of(self, state: State) -> int:
+    def key_of(self, state: State | str) -> int:
+        state = self.as_state(state)
         from pipeline.spaces.sliding.ranking import BLANK_SHIFT, RANK_SHIFT, SYMMETRIC_SHIFT, rank_of
 
         if len(state) != self._tiles + 1:
@@ -177,11 +204,13 @@ class Sliding(StateSpace):
         tiles.insert(blank, 0)
         return np.array(tiles, dtype=np.uint8)
 
-    def neighbours(self, state: State) -> list[State]:
+    def neighbours(self, state: State | str) -> list[State]:
+        state = self.as_state(state)
         return notation.neighbours(state, self._rows, self._cols)
 
-    def moves(self, state: State) -> list[tuple[str, State]]:
+    def moves(self, state: State | str) -> list[tuple[str, State]]:
         """Neighbours, each with the tile that moves and where it goes, such as ``7 left``."""
+        state = self.as_state(state)
         return [(notation.move_name(state, after, self._cols), after) for after in self.neighbours(state)]
 
     def lower_bounds(self, keys: Keys) -> NDArray[np.uint8]:
@@ -198,7 +227,8 @@ class Sliding(StateSpace):
     def parse(self, text: str) -> State:
         return notation.parse(text, self._rows, self._cols)
 
-    def format(self, state: State) -> str:
+    def format(self, state: State | str) -> str:
+        state = self.as_state(state)
         return notation.format_board(state, self._cols)
 
     def format_keys(self, keys: Keys) -> bytes:
@@ -246,3 +276,11 @@ class Sliding(StateSpace):
         for depth, count in enumerate(states):
             exactly.append(count + (exactly[depth - 2] if depth >= 2 else 0))
         return {"exactly": exactly}
+
+
+@cache
+def _tables_of(rows: int, cols: int) -> MoveTables:
+    """Tables of a board, shared by all threads."""
+    from pipeline.spaces.sliding.ranked_moves import move_tables
+
+    return move_tables(rows, cols)

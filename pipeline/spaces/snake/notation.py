@@ -155,11 +155,6 @@ def format_digits(digits: State) -> str:
     return "".join(DIGITS[digit] for digit in digits)
 
 
-def format_letters(digits: State) -> str:
-    """Write a snake as the letters S, L and R."""
-    return "".join(LETTERS[digit] for digit in digits)
-
-
 def format_runs(digits: State) -> str:
     """Write a snake as signed run lengths, with a comma at the end if there is one run."""
     bends = np.flatnonzero(digits != STRAIGHT)

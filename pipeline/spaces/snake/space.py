@@ -121,7 +121,8 @@ class Snake(StateSpace):
             )
         return Expansion(consumed, written, bending, straightening)
 
-    def key_of(self, state: State) -> int:
+    def key_of(self, state: State | str) -> int:
+        state = self.as_state(state)
         if len(state) != self.joints:
             raise InvalidInput(
                 f"the snake {notation.format_digits(state)} has {len(state) + 1} edges, not {self.joints + 1}"
@@ -133,17 +134,20 @@ class Snake(StateSpace):
             raise InvalidInput(f"{key:#x} is the key of no snake of {self.joints + 1} edges")
         return digits_of(key, self.joints)
 
-    def neighbours(self, state: State) -> list[State]:
+    def neighbours(self, state: State | str) -> list[State]:
+        state = self.as_state(state)
         return notation.neighbours(state, swept=self.parameters.collision == "swept")
 
-    def moves(self, state: State) -> list[tuple[str, State]]:
+    def moves(self, state: State | str) -> list[tuple[str, State]]:
         """Neighbours, each with the joint that turns and how, such as ``joint 3 left``."""
+        state = self.as_state(state)
         return [(notation.move_name(state, after), after) for after in self.neighbours(state)]
 
     def parse(self, text: str) -> State:
         return notation.parse(text)
 
-    def format(self, state: State) -> str:
+    def format(self, state: State | str) -> str:
+        state = self.as_state(state)
         return notation.format_digits(state)
 
     def format_keys(self, keys: Keys) -> bytes:

@@ -3,7 +3,9 @@
 A move turns the part of the snake behind a joint by 90 degrees about it. With the pivot in the origin, a lattice
 point of the moving part runs along the quarter of a circle about the origin. The distance from a lattice point grows
 (or falls) along every unit edge, so the moving part touches the resting part during the swing exactly if the quarter
-arc of some moving lattice point, end points included, meets some resting unit edge, end points included.
+arc of some moving lattice point, end points included, meets some resting unit edge, end points included. That rests
+on a hypothesis: the resting part contains the path from each of its points to the pivot. Of a moving and a resting edge
+alone it is not true (``docs/proofs.md``, P6).
 
 The arc of ``w`` crosses the line ``y = k`` of a horizontal edge where ``x = +-sqrt(w.w - k * k)``. Whether that point
 lies on the edge and on the arc is decided by signs of ``p + q * sqrt(m)`` with integer p, q and m.
