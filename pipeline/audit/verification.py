@@ -13,9 +13,10 @@ from pipeline.level.kernels import load_kernels
 from pipeline.level.maker import LevelMaker
 from pipeline.running.events import Observer
 from pipeline.running.executors import ThreadExecutor
-from pipeline.running.memory import available_workers, budget_for
+from pipeline.running.memory import Budget, available_workers, budget_for
+from pipeline.running.tuning import wanted_tuning
 from pipeline.spaces.contract import StateSpace
-from storage.errors import CorruptJob, Mismatch
+from storage.errors import CorruptJob, Mismatch, OutOfBudget
 from storage.files.refusals import writing
 from storage.jobs.job import REMEDY, Job
 from storage.jobs.scratch import private_scratch
@@ -107,10 +108,10 @@ def verify_expansion(
     frontier = job.level(depth - 1)
     expected = job.level(depth).manifest
     release_scratch()
-    budget = budget_for(memory, available_workers(), earlier_levels=2)
+    budget = _budget(space, memory)
     with private_scratch(job, work_dir) as directory, ThreadExecutor(budget.workers) as executor:
         room = Room(job, None, False, Observer(), directory)
-        work = WorkingLevel(directory / "level", depth, space.layout.field_bits)
+        work = WorkingLevel(directory / "level", depth, space.layout.field_bits, cut=budget.tuning.cut)
         maker = LevelMaker(space, executor, budget, Observer(), room)
         earlier = partial(earlier_levels, space, job, depth, whole=True)
         with room.watching(work), writing(directory):
@@ -121,3 +122,15 @@ def verify_expansion(
                 f"level {depth} of {job.path}: expanding level {depth - 1} again gives {name} {getattr(again, name)}, "
                 f"on disk is {getattr(expected, name)}"
             )
+
+
+def _budget(space: StateSpace, memory: int | None) -> Budget:
+    """The budget for leaving out two levels; where it is too small for that, the one that the search had.
+
+    A single worker finds room for the chunk of one more level in the reserve.
+    """
+    workers, tuning = available_workers(), wanted_tuning()
+    try:
+        return budget_for(memory, workers, tuning, earlier_levels=2)
+    except OutOfBudget:
+        return budget_for(memory, 1, tuning, earlier_levels=1 if space.bipartite else 2)

@@ -134,7 +134,7 @@ class Estimate:
                 bytes_of_arrays = keys * level.array_bytes
                 partitions = 0
             frontier = levels[-1].keys if levels else 0.0
-            if is_small(frontier, self.space.max_neighbours):
+            if is_small(frontier, self.space.max_neighbours, self.budget.tuning):
                 expected, planned = int(frontier) * self.space.max_neighbours, 1
             else:
                 expected = expected_spill(generated, rates.repetition())
@@ -151,7 +151,7 @@ class Estimate:
                     source,
                     going_on and depth < len(self._measured.manifests),
                     keys,
-                    bytes_of_arrays + metadata_bytes(keys, partitions),
+                    bytes_of_arrays + metadata_bytes(keys, partitions, self.budget.tuning.cut.sample),
                     MANIFEST_BYTES + PARTITION_BYTES * partitions,
                     0.0 if in_memory else spilled * spill_bytes,
                     spilled if in_memory else 0.0,
@@ -207,7 +207,7 @@ class Estimate:
         """Most bytes of memory, never more than the budget."""
         budget = self.budget
         most = max(level.keys for level in self.levels)
-        chunk = budget.tuning.chunk
+        chunk = budget.tuning.cut.chunk
         part = worker_bytes(budget.tuning, budget.earlier_levels, budget.coded_bytes)
         chunks = min(part, 2 * chunk * KEY_BYTES) if most > chunk else 0
         held = max(level.memory_keys for level in self.levels)

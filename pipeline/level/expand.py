@@ -11,6 +11,7 @@ from pipeline.level.duplicates import join_duplicates
 from pipeline.level.sort import sort_keys
 from pipeline.level.workspace import workspace
 from pipeline.running.counters import Counters
+from pipeline.running.tuning import Tuning
 from pipeline.spaces.contract import StateSpace
 from pipeline.spaces.guards import expand_checked
 from storage.jobs.level import Level
@@ -19,9 +20,6 @@ from storage.keys.spills import Spills
 
 Report = Callable[[Counters], None]
 
-STEP_KEYS = 1 << 17
-CACHED_KEYS = 1 << 18
-SMALLEST_PIECE = 1 << 14
 # Fewer keys than this part of the neighbours left by joining: use more of the buffer.
 WORTH_JOINING = 0.75
 
@@ -44,6 +42,7 @@ def expand(
     spills: Spills,
     buffer_keys: int,
     exhaustive: bool,
+    tuning: Tuning,
     report: Report | None = None,
 ) -> Counters:
     """Run one expand task.
@@ -61,6 +60,7 @@ def expand(
         Size of the buffer that collects neighbours.
     exhaustive : bool
         See :meth:`StateSpace.expand`.
+    tuning : Tuning
     report : callable, optional
         Called now and then with what was counted since the last call.
 
@@ -84,7 +84,7 @@ def expand(
     filled = 0
     # Sorting is fastest in the processor's caches, but pieces that are too small cost more than that gains. A larger
     # part of the buffer also pays where it finds more duplicates.
-    limit = max(CACHED_KEYS, SMALLEST_PIECE * (splitters.size + 1), 2 * space.max_neighbours)
+    limit = max(tuning.cache, tuning.piece * (splitters.size + 1), 2 * space.max_neighbours)
     limit = min(limit, buffer_keys)
 
     def join(last: bool) -> int:
@@ -110,7 +110,8 @@ def expand(
             position = 0
             while position < block.size:
                 # At most a piece at a time, so that reports come often enough.
-                step = expand_checked(space, block[position : position + STEP_KEYS], buffer[filled:limit], exhaustive)
+                part = block[position : position + tuning.step]
+                step = expand_checked(space, part, buffer[filled:limit], exhaustive)
                 # Of what was expanded, afterwards: a bit that flips in memory meanwhile shows too.
                 digest = int(digest_of(block[position : position + step.consumed]))
                 position += step.consumed
@@ -121,7 +122,7 @@ def expand(
                 if filled + space.max_neighbours > limit:
                     filled = join(last=False)
             # Not to be held while the next chunk is decoded.
-            del block
+            del block, part
         if filled:
             filled = join(last=True)
         writer.close(total.receipt())

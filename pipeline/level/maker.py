@@ -81,7 +81,7 @@ class LevelMaker:
         self._observer = observer
         self._room = room
         self._claims = Claims(space)
-        self._passes = Passes(space, executor, observer)
+        self._passes = Passes(space, executor, observer, budget.tuning)
         self._arena: Keys | None = None
         self._tables: PlaceTables | None = None
 
@@ -259,7 +259,7 @@ class LevelMaker:
         """Where the spills of a level go: to memory if they fit and no task's are on disk already."""
         if selection is not None:
             directory = work.path / "spills"
-            return SelectedSpills(directory, work.field_bits, work.depth, frozenset([selection.partition]))
+            return SelectedSpills(directory, work.field_bits, work.depth, frozenset([selection.partition]), work.cut)
         disk = work.spills()
         disk.check_partitions(plan.partitions)
         if self._executor.shares_memory and self._budget.fits(plan.expected_spill) and not _begun(disk, plan):
@@ -282,7 +282,7 @@ class LevelMaker:
         if frontier.keys < TELLING_KEYS:
             return
         workers = self._budget.workers
-        chunk = self._budget.tuning.chunk
+        chunk = self._budget.tuning.cut.chunk
         chunks = 0 if self._space.undirected else sum(min(level.manifest.keys, chunk) for level in earlier()) // chunk
         self._budget = self._budget.adapted(ALLOWANCE * frontier.bytes / frontier.keys, chunks + 1)
         if self._budget.workers < workers:
