@@ -16,7 +16,6 @@ from pipeline.level.plan import expected_spill, is_small, partitions_for
 from pipeline.running.memory import KEY_BYTES, Budget, worker_bytes
 from pipeline.spaces.contract import Detection, StateSpace
 from storage.errors import InvalidInput
-from storage.keys.partition import SAMPLE_KEYS
 
 ESTIMATE_FORMAT = 1
 # What is asked about beside the workers given.
@@ -135,7 +134,7 @@ class Estimate:
                 bytes_of_arrays = keys * level.array_bytes
                 partitions = 0
             frontier = levels[-1].keys if levels else 0.0
-            if is_small(frontier, self.space.max_neighbours):
+            if is_small(frontier, self.space.max_neighbours, self.budget.tuning):
                 expected, planned = int(frontier) * self.space.max_neighbours, 1
             else:
                 expected = expected_spill(generated, rates.repetition())
@@ -165,7 +164,8 @@ class Estimate:
         """Bytes of the metadata of arrays. They repeat fewer keys where it was not known beforehand how many stay."""
         known = self.space.detection is not Detection.LEVELS and spilled <= self.budget.tuning.window * partitions
         part = 1.0 if known or not spilled else min(1.0, keys / spilled)
-        return metadata_bytes(part * min(keys, SAMPLE_KEYS * partitions), partitions)
+        sample = self.budget.tuning.cut.sample
+        return metadata_bytes(part * min(keys, sample * partitions), partitions, sample)
 
     @property
     def origin(self) -> str:
@@ -214,7 +214,7 @@ class Estimate:
         """Most bytes of memory, never more than the budget."""
         budget = self.budget
         most = max(level.keys for level in self.levels)
-        chunk = budget.tuning.chunk
+        chunk = budget.tuning.cut.chunk
         part = worker_bytes(budget.tuning, budget.earlier_levels, budget.coded_bytes)
         chunks = min(part, 2 * chunk * KEY_BYTES) if most > chunk else 0
         held = max(level.memory_keys for level in self.levels)

@@ -17,7 +17,7 @@ from pipeline.search import Search
 from pipeline.spaces.registry import make_space
 from storage.errors import PipelineError
 from tests.engine.jobs import summary
-from tests.engine.tiny import Sizes, assign, shrink
+from tests.engine.tiny import Sizes, shrink
 
 KILLED = 99
 LATEST_CHANGES = 40
@@ -87,7 +87,7 @@ def search(order: dict[str, Any]) -> dict[str, Any]:
     sizes = Sizes(**order["sizes"])
     if not order["ordinary"]:
         fsync = os.fsync
-        shrink(assign, sizes)
+        shrink(sizes)
         os.fsync = fsync
     counted = die_at(order["die_at"])
     if order["kill_after"] is not None:
