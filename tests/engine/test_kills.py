@@ -19,6 +19,8 @@ from tests.helpers.levels import verify_levels
 
 SNAKE: tuple[str, dict[str, Any]] = ("snake", {"n": 8})
 BOARD: tuple[str, dict[str, Any]] = ("sliding", {"rows": 2, "cols": 3})
+# Moves that cannot be undone.
+ONE_WAY: tuple[str, dict[str, Any]] = ("permutations", {"family": "lx", "size": 6})
 DISK = Sizes(buffer=100, chunk=32, frame=16, task=30, partition=40)
 MEMORY = Sizes(buffer=100, chunk=32, frame=16, task=30, partition=40, memory=10**6)
 SOME = Sizes(buffer=100, chunk=32, frame=16, task=30, partition=40, memory=150)
@@ -46,8 +48,9 @@ def check_whole(path: Path, expected: Summary, space: tuple[str, dict[str, Any]]
         (SNAKE, DISK, {"scheduler": "sync"}),
         (SNAKE, MEMORY, {"scheduler": "sync", "keep": "frontier"}),
         (BOARD, SOME, {"workers": 2, "keep": "frontier"}),
+        (ONE_WAY, DISK, {"scheduler": "sync"}),
     ],
-    ids=["spills on disk", "spills in memory", "overflow"],
+    ids=["spills on disk", "spills in memory", "overflow", "directed"],
 )
 def test_killed_before_and_after_changes(
     space: tuple[str, dict[str, Any]],
