@@ -103,3 +103,13 @@ class ClusterError(PipelineError):
     """The cluster was lost, or its workers are not the same program."""
 
     exit_code = 8
+
+
+class PuzzleError(PipelineError):
+    """A puzzle cannot be searched: it failed, or does not do what the contract asks."""
+
+    exit_code = 9
+
+
+class FalseClaim(PuzzleError):
+    """What a puzzle claims of its graph is not so."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.jobs import job_path, open_job
-from cli.options import job_argument, json_option, memory_option, work_dir_option
+from cli.options import job_argument, json_option, memory_option, puzzle_option, work_dir_option
 from cli.streams import note, print_json
 from storage.errors import CorruptJob, InvalidInput, JobError, PipelineError
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 @click.command("verify", short_help="Check what a job has on disk.")
 @job_argument
+@puzzle_option(None, "Where the puzzle is, if it is not installed, such as ./my.py:Class.")
 @click.option("--deep", is_flag=True, help="Also make a level again from the one before, and compare.")
 @click.option(
     "--depth",
@@ -37,6 +38,7 @@ def command(
     ctx: click.Context,
     job: str,
     jobs_dir: Path,
+    puzzle: str | None,
     deep: bool,
     depth: int | None,
     repair: bool,
@@ -53,7 +55,7 @@ def command(
     document: dict[str, Any] = {"ok": False, "levels": [], "damage": [], "compared": None, "expanded": None}
     if repair:
         document["repaired"] = _restore_attributes(job, jobs_dir)
-    opened, space = open_job(job, jobs_dir)
+    opened, space = open_job(job, jobs_dir, puzzle)
     document["job"] = str(opened.path)
     if deep:
         # Before the long part.

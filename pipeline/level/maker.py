@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.level.disk import Room
+from pipeline.level.earlier import JoinedLevels
 from pipeline.level.merge import partition_name
 from pipeline.level.passes import Passes
 from pipeline.level.places import PlaceTables, aligned, table_words
@@ -24,13 +25,14 @@ from pipeline.running.events import Observer
 from pipeline.running.executors import Executor
 from pipeline.running.memory import Budget, release_free_memory
 from pipeline.spaces.contract import Detection, Keys, StateSpace
+from pipeline.spaces.guards import roots_of
 from storage.errors import CorruptJob, CorruptSpill
 from storage.files.durable import bytes_below, make_directories
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
 from storage.keys.gaps import release_scratch
 from storage.keys.spills import DiskSpills, MemorySpills, SelectedSpills, Spills
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 # Smaller levels say little of what a key takes in a file, and their chunks are small.
 TELLING_KEYS = 1 << 17
@@ -83,7 +85,7 @@ class LevelMaker:
 
     def make_roots(self, work: WorkingLevel) -> Manifest:
         """Make level 0."""
-        roots = self._space.roots()
+        roots = roots_of(self._space)
         make_directories(work.partitions)
         writer = work.writer(partition_name(0), roots.size)
         writer.append(roots, self._space.count_states(roots))
@@ -93,7 +95,7 @@ class LevelMaker:
         self,
         work: WorkingLevel,
         frontier: Level,
-        earlier: Callable[[], Sequence[Level]],
+        earlier: Callable[[], Sequence[Level | JoinedLevels]],
         exhaustive: bool,
         selection: Selection | None = None,
     ) -> Manifest:
@@ -137,7 +139,7 @@ class LevelMaker:
         self,
         work: WorkingLevel,
         frontier: Level,
-        earlier: Callable[[], Sequence[Level]],
+        earlier: Callable[[], Sequence[Level | JoinedLevels]],
         exhaustive: bool,
         selection: Selection | None,
     ) -> Manifest:
@@ -220,8 +222,10 @@ class LevelMaker:
         in_memory = in_memory or (selection is None and self._uses_tables(work, plan))
         if self._room is not None:
             self._room.begin(work, plan, in_memory)
-        if not begun and not (in_memory and plan.partitions == 1):
+        if in_memory and plan.partitions == 1:
             # Of a level in one piece nothing that is done outlives the process but the whole.
+            make_directories(work.partitions)
+        elif not begun:
             work.save_plan(plan.to_json())
         return plan
 

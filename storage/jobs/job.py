@@ -25,7 +25,7 @@ from storage.jobs.ledger import Ledger
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
 from storage.locking.directory import LockedDirectory
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 LEVELS = "levels"
 WORK = "work"
@@ -278,11 +278,6 @@ class Job(LockedDirectory):
                 REMEDY,
                 path / "zarr.json",
             ) from error
-
-    def earlier_levels(self, depth: int, bipartite: bool) -> list[Level]:
-        """Committed levels that neighbours of level ``depth - 1`` can belong to."""
-        steps = (2,) if bipartite else (1, 2)
-        return [self.level(depth - step) for step in steps if depth >= step]
 
     def manifests(self) -> list[Manifest]:
         """Manifests of all committed levels."""

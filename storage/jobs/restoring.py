@@ -12,7 +12,7 @@ from storage.files.sealed import group_document, read_group, write_document
 from storage.jobs.job import LEVELS, WORK, Job
 from storage.jobs.ledger import Ledger
 from storage.jobs.working import WorkingLevel
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 
 def replace_partition(job: Job, depth: int, name: str, made: Path) -> None:

@@ -19,7 +19,7 @@ from storage.files import durable, sealed
 from storage.files.reading import read_file
 from storage.jobs import ledger
 from storage.jobs.job import Job
-from storage.manifest import Manifest
+from storage.records import Manifest
 from tests.engine.jobs import leftovers, summary
 from tests.engine.toys import Toy
 

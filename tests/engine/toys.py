@@ -75,7 +75,7 @@ class Toy(StateSpace):
         return Expansion(consumed, written, forward, backward)
 
     def key_of(self, state: State) -> int:
-        return int(np.dot(state.astype(np.int64), 256 ** np.arange(state.size)))
+        return int.from_bytes(state.astype(np.uint8).tobytes(), "little")
 
     def state_of(self, key: int) -> State:
         return np.frombuffer(int(key).to_bytes(8, "little"), dtype=np.uint8)

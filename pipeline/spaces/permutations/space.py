@@ -49,6 +49,7 @@ class Permutation(StateSpace):
     """
 
     name = "permutations"
+    example = {"family": "pancake", "size": 7}  # noqa: RUF012
     Parameters = PermutationParameters
     layout = KeyLayout(version=1)
     detection = Detection.LEVELS
