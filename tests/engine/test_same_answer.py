@@ -25,6 +25,7 @@ SPACES: dict[str, tuple[Callable[[], StateSpace], int | None]] = {
     "eight puzzle": (lambda: Sliding(rows=3, cols=3), 15),
     "3x4": (lambda: Sliding(rows=3, cols=4, blank=5), 11),
     "pancakes": (lambda: Permutation(family="pancake", size=7), None),
+    "directed": (lambda: Permutation(family="lx", size=7), None),
 }
 
 
