@@ -105,7 +105,7 @@ def damages(path: Path) -> list[Damage]:
 def test_a_ledger_of_lines(deep: Path) -> None:
     """Reading it, going on with it, and restoring it: always the same ledger."""
     assert damages(deep) == []
-    before = [entry["depth"] for entry in (Job.open(deep).ledger() or pytest.fail("no ledger")).committed]
+    before = [entry.depth for entry in (Job.open(deep).ledger() or pytest.fail("no ledger")).committed]
     assert before == list(range(40))
     content = (deep / "levels" / "ledger.jsonl").read_bytes()
     document = read_file(deep / "levels" / "zarr.json", 10**6)
@@ -179,4 +179,4 @@ def test_twenty_thousand_levels(tmp_path: Path) -> None:
 def damages_of_none(path: Path) -> bool:
     """Whether the manifests and the ledger of a job agree."""
     found = Job.open(path).ledger()
-    return found is not None and [entry["depth"] for entry in found.committed] == list(range(20_001))
+    return found is not None and [entry.depth for entry in found.committed] == list(range(20_001))

@@ -111,8 +111,7 @@ def test_merging_range_by_range(
 ) -> None:
     """One partition a level, and buffers that hold a small part of it."""
     witness = Witness(monkeypatch)
-    monkeypatch.setattr("pipeline.level.plan.PARTITION_FILL", 1e9)
-    run_small(name, tmp_path / "job", Sizes(buffer=200, partition=10**9, frame=100), scheduler="sync")
+    run_small(name, tmp_path / "job", Sizes(buffer=200, partition=10**9, frame=100, fill=1e9), scheduler="sync")
     assert summary(tmp_path / "job") == plain(name)
     assert most_partitions(tmp_path / "job") <= 2
     assert witness.parts > 20

@@ -32,7 +32,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> Summary:
 
 
 def record(directory: Path) -> list[Operation]:
-    """Create a job below a new directory, delete states that are not needed, end it; then begin it again."""
+    """Create a job below a new directory, delete states that are not needed, end it; then begin it again, twice."""
     directory.mkdir()
     recorder = Recorder(directory)
     job = directory / "jobs" / "job"
@@ -40,6 +40,7 @@ def record(directory: Path) -> list[Operation]:
         (DISK, {"max_depth": 3}, {}),
         (DISK, {"keep": "frontier"}, {"resume": True}),
         (MEMORY, {}, {"overwrite": True}),
+        (DISK, {"work_dir": directory / "fast"}, {"overwrite": True}),
     ):
         with everything_small(sizes), recorder.recording():
             Search(SPACE, job=job, scheduler="sync", **options).run(**action)
