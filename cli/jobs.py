@@ -28,14 +28,46 @@ def job_path(job: str, jobs_directory: Path) -> Path:
     return named
 
 
-def open_job(job: str, jobs_directory: Path) -> tuple[Job, StateSpace]:
+def open_job(job: str, jobs_directory: Path, puzzle: str | None = None) -> tuple[Job, StateSpace]:
     """A job and its state space.
+
+    Raises
+    ------
+    JobError, CorruptJob, PuzzleError
+    """
+    from pipeline.inspection import space_of
+
+    opened = open_directory(job, jobs_directory)
+    return opened, space_of(opened, puzzle)
+
+
+def space_if_known(job: Job) -> StateSpace | None:
+    """State space of a job; None if that is a puzzle of another package, which is not there or cannot be used.
+
+    Raises
+    ------
+    JobError
+        If this version of the program cannot read a job of a puzzle of its own.
+    """
+    from pipeline.inspection import space_of
+    from pipeline.spaces.registry import is_built_in
+    from storage.errors import JobError, PuzzleError
+
+    try:
+        return space_of(job)
+    except (JobError, PuzzleError):
+        if is_built_in(job.attributes["space"]["name"]):
+            raise
+        return None
+
+
+def open_directory(job: str, jobs_directory: Path) -> Job:
+    """A job, whatever it is of.
 
     Raises
     ------
     JobError, CorruptJob
     """
-    from pipeline.inspection import space_of
     from storage.errors import JobError
     from storage.jobs.job import Job
     from storage.journal import Journal
@@ -43,5 +75,4 @@ def open_job(job: str, jobs_directory: Path) -> tuple[Job, StateSpace]:
     path = job_path(job, jobs_directory)
     if Journal.is_at(path):
         raise JobError(f"{path} is a census, which has no levels", "'pipeline census' with --job and --resume reads it")
-    opened = Job.open(path)
-    return opened, space_of(opened)
+    return Job.open(path)

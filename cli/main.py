@@ -33,6 +33,9 @@ COMMANDS = {
     "bench": "bench",
     "moves": "moves",
     "draw": "draw",
+    "puzzles": "puzzles",
+    "new-puzzle": "new_puzzle",
+    "check-puzzle": "check_puzzle",
 }
 
 

@@ -13,7 +13,7 @@ from storage.sizes import size
 
 if TYPE_CHECKING:
     from storage.jobs.job import Job
-    from storage.manifest import Manifest
+    from storage.records import Manifest
 
 
 def document_of(job: Job, manifests: list[Manifest], complete: bool, with_partitions: bool) -> dict[str, Any]:

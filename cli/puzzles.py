@@ -85,20 +85,19 @@ def searched_space(
     ------
     InvalidInput
     """
-    from pipeline.spaces.registry import make_space
+    from pipeline.spaces.registry import make_space, parameters_of
 
     given = parse_parameters(parameter)
     parameters: dict[str, Any] = {**ctx.meta.get(PARAMETERS, {}), **given}
     rank_of_parameter = rank(ctx, "parameter") if "n" in given else len(_SOURCES) - 1
     without_n = {key: value for key, value in parameters.items() if key != "n"}
-    space = make_space(puzzle, without_n)
-    if "n" not in type(space.parameters).model_fields:
+    if "n" not in parameters_of(puzzle).model_fields:
         space = make_space(puzzle, parameters)
         return space, stronger(("--n", n, rank(ctx, "n")), ("--max-depth ", max_depth, rank(ctx, "max_depth")))
     length = stronger(("--n", n, rank(ctx, "n")), ("-p n=", parameters.get("n"), rank_of_parameter))
     if length is not None:
-        space = make_space(puzzle, {**without_n, "n": length})
-    return space, max_depth
+        without_n["n"] = length
+    return make_space(puzzle, without_n), max_depth
 
 
 _NUMBERS = re.compile(r"-?[0-9]+")

@@ -40,13 +40,13 @@ class _KernelNotes(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
         self.say: Callable[[str], None] = note
-        self._said = False
+        self.said = False
 
     def emit(self, record: logging.LogRecord) -> None:
         if record.levelno >= logging.WARNING:
             self.say(record.getMessage())
-        elif not self._said:
-            self._said = True
+        elif not self.said:
+            self.said = True
             self.say("compiling the kernels, which is done once for this version of the program")
 
 
@@ -64,7 +64,7 @@ def tell_of_kernels() -> None:
 @contextmanager
 def notes_of_kernels(say: Callable[[str], None]) -> Iterator[None]:
     """While it lasts, a display says what there is to say of kernels."""
-    _KERNEL_NOTES.say = say
+    _KERNEL_NOTES.say, _KERNEL_NOTES.said = say, False
     try:
         yield
     finally:

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from pipeline.spaces.contract import Keys, State, StateSpace
 from pipeline.spaces.registry import make_space
-from storage.attributes import writer_of
 from storage.errors import CorruptJob, InvalidInput, JobError
 from storage.jobs.job import Job
 from storage.jobs.level import Level
+from storage.records import writer_of
 
 # That are written at once.
 LINES = 1 << 14
@@ -20,8 +20,15 @@ LINES = 1 << 14
 DRAWING_BYTES = 32
 
 
-def space_of(job: Job) -> StateSpace:
+def space_of(job: Job, puzzle: str | None = None) -> StateSpace:
     """State space of a job.
+
+    Parameters
+    ----------
+    job : Job
+    puzzle : str, optional
+        Where to find it, as :func:`~pipeline.spaces.registry.class_of` takes it; by the name that the job has unless
+        given.
 
     Raises
     ------
@@ -30,9 +37,13 @@ def space_of(job: Job) -> StateSpace:
     """
     description = job.attributes["space"]
     try:
-        space = make_space(description["name"], description["parameters"])
+        space = make_space(puzzle if puzzle is not None else description["name"], description["parameters"])
     except InvalidInput as error:
         raise JobError(f"{job.path} searches what this program does not know: {error.message}", error.remedy) from error
+    if space.name != description["name"]:
+        raise JobError(
+            f"{job.path} is of the puzzle {description['name']}, not {space.name}", "name the right --puzzle"
+        )
     if description.get("key_version") != space.layout.version:
         raise JobError(
             f"{job.path} has keys of version {description.get('key_version')}, "

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pipeline.level.disk import refuse_new_job
+from pipeline.level.earlier import levels_read
 from pipeline.level.kernels import load_kernels
 from pipeline.level.loop import LevelLoop
 from pipeline.running.events import Observer
@@ -16,8 +18,9 @@ from pipeline.running.memory import MIB, Budget, budget_for
 from pipeline.running.provenance import provenance
 from pipeline.running.settings import Settings
 from pipeline.running.stoppable import StoppableRun
+from pipeline.spaces.claims import check_space
 from pipeline.spaces.contract import StateSpace
-from pipeline.spaces.guards import check_space, checked_roots
+from pipeline.spaces.guards import roots_of
 from pipeline.spaces.registry import short_name
 from pipeline.table import Table
 from storage.errors import InvalidInput, JobError, PipelineError
@@ -58,11 +61,70 @@ class Search(StoppableRun):
         **options: Any,
     ) -> None:
         super().__init__()
+        if not isinstance(space, StateSpace):
+            raise InvalidInput(
+                f"a search is of a state space, not of {type(space).__name__}", "see Search.of for functions"
+            )
         check_space(space)
         self.space = space
         self.path = Path(job) if job is not None else DEFAULT_JOBS_DIRECTORY / short_name(space)
         self.settings = Settings.of(settings, options)
         self.observer = observer if observer is not None else Observer()
+
+    @classmethod
+    def of(
+        cls,
+        neighbours: Callable[..., Any],
+        roots: Sequence[int] = (0,),
+        *,
+        name: str,
+        max_neighbours: int,
+        undirected: bool = True,
+        bipartite: bool = False,
+        vectorised: bool = False,
+        key_count: int | None = None,
+        size: int | None = None,
+        job: str | os.PathLike[str] | None = None,
+        settings: Settings | None = None,
+        observer: Observer | None = None,
+        **options: Any,
+    ) -> Search:
+        """A search of the graph that a function gives.
+
+        Parameters
+        ----------
+        neighbours : callable
+            ``(key, out) -> count`` for one key (an integer from 0 to 2**63 - 1), compiled with numba: it writes the
+            neighbours to ``out`` and returns how many there are. With ``vectorised``, a function of an array of keys in
+            plain numpy, see :meth:`pipeline.StateSpace.neighbour_keys`.
+        roots : sequence of int
+        name : str
+            Of the graph; what the function depends on belongs to it, such as ``hanoi-8``.
+        max_neighbours, undirected, bipartite, key_count, size
+            Claims, see :class:`pipeline.StateSpace`.
+        vectorised : bool
+        job, settings, observer, **options
+            As of :class:`Search`.
+
+        Raises
+        ------
+        PuzzleError, InvalidInput
+
+        Examples
+        --------
+        >>> from pipeline import Search
+        >>> def corners(key, out):
+        ...     for bit in range(10):
+        ...         out[bit] = key ^ (1 << bit)
+        ...     return 10
+        >>> Search.of(corners, name="cube-10", max_neighbours=10, job="jobs/cube", memory=2**30).run().states
+        (1, 10, 45, 120, 210, 252, 210, 120, 45, 10, 1)
+        """
+        from pipeline.spaces.functions import FunctionSpace
+
+        claims = {"undirected": undirected, "bipartite": bipartite, "key_count": key_count, "size": size}
+        space = FunctionSpace(neighbours, roots, name, max_neighbours, vectorised, **claims)
+        return cls(space, job, settings, observer, **options)
 
     def run(self, resume: bool = False, overwrite: bool = False, command: str | None = None) -> Table:
         """Search until the space is exhausted or ``max_depth`` is reached.
@@ -115,15 +177,15 @@ class Search(StoppableRun):
     def _refuse_early(self, resume: bool, overwrite: bool, command: str | None) -> None:
         """Look at what can go wrong before the kernels are compiled and before anything is written."""
         if resume and overwrite:
-            raise InvalidInput("resume and overwrite exclude each other", "ask for one of them")
+            raise InvalidInput("a job is either resumed or overwritten", "give one of them")
         if self.settings.keep == "frontier" and not self.space.undirected:
             raise InvalidInput(
-                f"the moves of {self.space.name} cannot be undone, and then every level is needed to the end",
-                "search with --keep all (from Python keep='all')",
+                f"the graph of {self.space.name} is directed, so that its search needs the states of all levels",
+                "leave --keep frontier out",
             )
         if overwrite or not Job.exists(self.path):
             attributes = {"space": self._description(), "provenance": provenance(command)}
-            refuse_new_job(self.path, attributes, checked_roots(self.space).size, self.settings.max_disk)
+            refuse_new_job(self.path, attributes, roots_of(self.space).size, self.settings.max_disk)
         if Job.exists(self.path):
             if resume:
                 self._check_same(Job.open(self.path))
@@ -137,16 +199,26 @@ class Search(StoppableRun):
 
     def _description(self) -> dict[str, Any]:
         layout = self.space.layout
-        return {
+        description: dict[str, Any] = {
             "name": self.space.name,
             "parameters": self.space.parameters.model_dump(),
             "key_version": layout.version,
             "field_bits": layout.field_bits,
             "mask_bits": layout.mask_bits,
         }
+        source = self.space.source()
+        return description if source is None else {**description, "source": source}
 
     def _check_same(self, job: Job) -> None:
         theirs, ours = job.attributes["space"], self._description()
+        # Jobs of earlier versions do not say what source their puzzle had.
+        changed = "source" in theirs and theirs["source"] != ours.get("source")
+        theirs, ours = ({name: value for name, value in of.items() if name != "source"} for of in (theirs, ours))
+        if changed and theirs == ours:
+            raise JobError(
+                f"the puzzle {self.space.name} has changed since the job {self.path} was begun",
+                "resume it with the source that it was begun with, or start again with --overwrite",
+            )
         if theirs != ours:
             raise JobError(
                 f"the job {self.path} is {_named(theirs)}, not {_named(ours)}",
@@ -162,7 +234,7 @@ class Search(StoppableRun):
         budget = budget_for(
             self.settings.memory,
             executor.workers,
-            earlier_levels=1 if self.space.bipartite else 2,
+            earlier_levels=levels_read(self.space),
             on_this_machine=executor.shares_memory,
         )
         if budget.workers < executor.workers:

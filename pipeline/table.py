@@ -40,13 +40,14 @@ class Table:
     derived: dict[str, list[int]]
 
     @classmethod
-    def of(cls, space: StateSpace, job: Job) -> Table:
-        """Table of the levels that are committed."""
+    def of(cls, space: StateSpace | None, job: Job) -> Table:
+        """Table of the levels that are committed; without derived columns if the space is not known (None)."""
         manifests = job.manifests()
         complete = bool(manifests) and manifests[-1].keys == 0
         states = tuple(manifest.states for manifest in manifests if manifest.keys)
-        derived = space.derived_columns(states)
-        return cls(space.name, space.parameters.model_dump(), complete, states, derived)
+        derived = space.derived_columns(states) if space is not None else {}
+        description = job.attributes["space"]
+        return cls(description["name"], description["parameters"], complete, states, derived)
 
     @property
     def total(self) -> int:

@@ -106,10 +106,10 @@ class ClusterError(PipelineError):
 
 
 class PuzzleError(PipelineError):
-    """A puzzle fails, or does what no state space may do."""
+    """A puzzle cannot be searched: it failed, or does not do what the contract asks."""
 
     exit_code = 9
 
 
 class FalseClaim(PuzzleError):
-    """What a puzzle says of its graph is not true."""
+    """What a puzzle claims of its graph is not so."""

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from storage.attributes import JournalAttributes, checked
 from storage.errors import CorruptJob, JobError
 from storage.files.durable import publish, remove_orphans, temporary_name
 from storage.files.lines import Entry, EntryWriter, entry_of, read_lines, tag_of, text_of
@@ -24,6 +23,7 @@ from storage.files.reading import DAMAGED
 from storage.files.refusals import writing
 from storage.files.sealed import read_document, write_document
 from storage.locking.directory import LockedDirectory
+from storage.records import JournalAttributes, parse
 
 JOURNAL_VERSION = 2
 UNTAGGED_VERSION = 1
@@ -104,7 +104,7 @@ class Journal(LockedDirectory):
                     f"{JOURNAL_VERSION}",
                     "use a newer version of the program",
                 )
-            checked(JournalAttributes, attributes)
+            parse(JournalAttributes, attributes)
             return cls(path, dict(attributes["description"]), version)
         except PermissionError as error:
             raise JobError(f"{path} cannot be read ({error.strerror})", "check its permissions") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -21,7 +22,7 @@ from cli.options import (
     tls_options,
 )
 from cli.resuming import command_given, command_to_continue, one_of, stopping
-from cli.streams import is_fancy, keep_libraries_quiet, note, print_json
+from cli.streams import is_fancy, keep_libraries_quiet, note, notes_of_kernels, print_json
 
 if TYPE_CHECKING:
     from pipeline.census.result import CensusResult
@@ -107,12 +108,12 @@ def command(
 
     # Signals are caught before the libraries are imported, which takes longer than anything else in a short census.
     with stopping(is_fancy(sys.stderr)) as stop:
-        from cli.census_progress import census_observer
+        from cli.census_progress import CensusProgress
         from pipeline.census.census import Census
         from pipeline.running.executors import Stopped
         from pipeline.running.settings import Tls
 
-        observer = census_observer(progress, quiet)
+        observer = CensusProgress(progress, quiet)
         tls = Tls(tls_ca, tls_cert, tls_key)
         census = Census(
             n, exhaustive, collision, scheduler, workers, job, observer, tls=tls, depths=depths, memory=memory
@@ -120,14 +121,15 @@ def command(
         keep_libraries_quiet(verbose)
         stop.tell(census.stop)
         try:
-            with observer:
+            with observer.display, notes_of_kernels(observer.message):
                 result = census.run(resume, overwrite, command_given(ctx))
         except Stopped:
             if job is None:
                 note("stopped; nothing was kept (--job keeps what is finished)")
             else:
                 note("stopped; what is done so far is on disk. Continue with")
-                click.echo(f"  {command_to_continue(ctx)}", err=True)
+                with suppress(OSError):
+                    click.echo(f"  {command_to_continue(ctx)}", err=True)
             raise Ended(stop.exit_code) from None
     _print(result, listed, json)
 

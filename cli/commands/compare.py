@@ -13,7 +13,7 @@ from cli.streams import print_json
 from storage.errors import Mismatch
 
 if TYPE_CHECKING:
-    from storage.manifest import Manifest
+    from storage.records import Manifest
 
 
 @click.command("compare", short_help="Compare the levels of two jobs.")

@@ -43,6 +43,8 @@ def command(puzzle: str | None, parameter: tuple[str, ...], output: Path | None,
     pipeline draw --output snake.svg 1120
     pipeline draw 1 2 3 4 5 6 7 8 9 10 11 12 13 14 0 15
     """
+    from pipeline.spaces.guards import asking
+
     draw = _kind_of(output)
     check_output(output)
     spaces: dict[str, StateSpace] = {}
@@ -52,14 +54,20 @@ def command(puzzle: str | None, parameter: tuple[str, ...], output: Path | None,
             name = puzzle if puzzle is not None else puzzle_of(text)
             if name not in spaces:
                 spaces[name] = space_of_states(name, parameter)
-            state = spaces[name].parse(text)
+            with asking(spaces[name], text):
+                state = spaces[name].parse(text)
         except InvalidInput as error:
             raise InvalidInput(f"{place}{error.message}", error.remedy) from error
         drawn += 1
         if output is None or str(output) == "-":
-            click.echo(("\n" if drawn > 1 else "") + spaces[name].draw_text(state))
+            with asking(spaces[name], text):
+                click.echo(("\n" if drawn > 1 else "") + spaces[name].draw_text(state))
         elif drawn == 1:
-            write_output(output, draw(spaces[name], state))
+            with asking(spaces[name], text):
+                picture = draw(spaces[name], state)
+            if not picture:
+                raise InvalidInput(f"the puzzle {name} draws no {output.suffix} pictures", "draw it as text")
+            write_output(output, picture)
         else:
             raise InvalidInput(f"{output} holds one picture, and there are several states", "draw them one by one")
     if not drawn:

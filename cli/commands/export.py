@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cli.jobs import open_job
+from cli.jobs import open_directory, space_if_known
 from cli.options import job_argument, output_option
 from cli.streams import check_output, note, write_output
 
@@ -20,11 +20,11 @@ from cli.streams import check_output, note, write_output
 def command(job: str, jobs_dir: Path, format: str, output: Path | None) -> None:
     """Write the table of states at each depth."""
     check_output(output)
-    opened, space = open_job(job, jobs_dir)
+    opened = open_directory(job, jobs_dir)
 
     from pipeline.table import Table
 
-    table = Table.of(space, opened)
+    table = Table.of(space_if_known(opened), opened)
     write_output(output, table.write(format).encode())
     if table.unfinished_note:
         note(f"{opened.path} is {table.unfinished_note}")

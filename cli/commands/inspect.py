@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.jobs import open_job
-from cli.options import job_argument, json_option, memory_option
+from cli.jobs import open_directory, open_job, space_if_known
+from cli.options import job_argument, json_option, memory_option, puzzle_option
 from cli.streams import print_json
 
 if TYPE_CHECKING:
     from pipeline.spaces.contract import StateSpace
     from storage.jobs.job import Job
     from storage.jobs.level import Level
-    from storage.manifest import Manifest
+    from storage.records import Manifest
 
 
 @click.command("inspect")
 @job_argument
+@puzzle_option(None, "Where the puzzle is, if it is not installed, such as ./my.py:Class.")
 @click.option("--depth", type=click.IntRange(min=0), metavar="DEPTH", help="A single level, with its partitions.")
 @click.option(
     "--sample", type=click.IntRange(min=0), metavar="COUNT", help="Print states of a level, chosen at random."
@@ -38,6 +39,7 @@ def command(
     ctx: click.Context,
     job: str,
     jobs_dir: Path,
+    puzzle: str | None,
     depth: int | None,
     sample: int | None,
     seed: int,
@@ -54,20 +56,26 @@ def command(
         raise click.UsageError("--sample, --head and --find exclude each other", ctx)
     if find is not None and depth is not None:
         raise click.UsageError("--find looks at every depth; leave --depth out", ctx)
-    opened, space = open_job(job, jobs_dir)
+    if find is None and sample is None and head is None:
+        opened = open_directory(job, jobs_dir)
+        # Refuses what this version cannot read; the puzzle of another package may be gone.
+        space_if_known(opened)
+        _print_overview(opened, depth, json)
+        return
+    opened, space = open_job(job, jobs_dir, puzzle)
     if find is not None:
         _find(opened, space, find, json)
-    elif sample is not None or head is not None:
-        _print_states(opened, space, depth, sample, seed, head, memory, json)
     else:
-        _print_overview(opened, space, depth, json)
+        _print_states(opened, space, depth, sample, seed, head, memory, json)
 
 
 def _find(job: Job, space: StateSpace, text: str, json: bool) -> None:
     from pipeline.inspection import depth_of
+    from pipeline.spaces.guards import asking
 
-    state = space.parse(text)
-    depth = depth_of(space, job, state)
+    with asking(space, text):
+        state = space.parse(text)
+        depth = depth_of(space, job, state)
     manifests = [manifest for manifest in job.manifests() if manifest.keys]
     deleted = [manifest.depth for manifest in manifests if not manifest.arrays_kept]
     complete = _is_complete(job)
@@ -147,7 +155,7 @@ def _is_complete(job: Job) -> bool:
     return bool(manifests) and manifests[-1].keys == 0
 
 
-def _print_overview(job: Job, space: StateSpace, depth: int | None, json: bool) -> None:
+def _print_overview(job: Job, depth: int | None, json: bool) -> None:
     from cli.overview import document_of, print_overview
 
     manifests: list[Manifest] = job.manifests()

@@ -32,6 +32,8 @@ def command(puzzle: str | None, parameter: tuple[str, ...], json: bool, states: 
     pipeline moves --puzzle sliding -p rows=2 -p cols=2 "1 2 3 0"
     pipeline moves --puzzle permutations -p family=pancake -p size=4 "3 1 0 2"
     """
+    from pipeline.spaces.guards import asking
+
     spaces: dict[str, StateSpace] = {}
     has_n = "n" in parse_parameters(parameter)
     for place, text in given_states(joined_board(states, puzzle)):
@@ -39,7 +41,8 @@ def command(puzzle: str | None, parameter: tuple[str, ...], json: bool, states: 
             name = puzzle if puzzle is not None else puzzle_of(text)
             if name not in spaces:
                 spaces[name] = space_of_states(name, parameter)
-            _print_moves(spaces[name], text, json, check_length=has_n)
+            with asking(spaces[name], text):
+                _print_moves(spaces[name], text, json, check_length=has_n)
         except InvalidInput as error:
             raise InvalidInput(f"{place}{error.message}", error.remedy) from error
 

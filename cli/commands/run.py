@@ -123,14 +123,14 @@ def command(
     with stopping(is_fancy(sys.stderr), max_time) as stop:
         space, bound = searched_space(ctx, puzzle, parameter, n, max_depth)
 
-        from cli.progress import observer_for
+        from cli.progress import SearchProgress
         from pipeline.running.executors import Stopped
         from pipeline.running.settings import Settings, Tls
         from pipeline.search import Search
         from pipeline.spaces.registry import short_name
 
         path = job if job is not None else jobs_dir / short_name(space)
-        observer = observer_for(path, settings["memory"], progress=progress, verbose=verbose, quiet=quiet)
+        observer = SearchProgress(path, settings["memory"], progress=progress, verbose=verbose, quiet=quiet)
         search = Search(
             space, path, Settings(max_depth=bound, tls=Tls(tls_ca, tls_cert, tls_key), **settings), observer
         )
@@ -138,12 +138,12 @@ def command(
         keep_libraries_quiet(verbose)
 
         def ask() -> None:
-            observer.stopping = True
+            observer.display.warn("stopping at the next safe point; Ctrl-C again ends at once")
             search.stop()
 
         stop.tell(ask)
         try:
-            with observer, notes_of_kernels(observer.message):
+            with observer.display, notes_of_kernels(observer.message):
                 table = search.run(resume, overwrite, command_given(ctx))
         except Stopped:
             _say_how_to_continue(ctx, stop)

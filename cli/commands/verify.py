@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.jobs import job_path, open_job
-from cli.options import job_argument, json_option, memory_option, work_dir_option
+from cli.options import job_argument, json_option, memory_option, puzzle_option, work_dir_option
 from cli.streams import note, print_json
 from storage.errors import CorruptJob, InvalidInput, JobError, PipelineError
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 @click.command("verify", short_help="Check what a job has on disk.")
 @job_argument
+@puzzle_option(None, "Where the puzzle is, if it is not installed, such as ./my.py:Class.")
 @click.option("--deep", is_flag=True, help="Also make a level again from the one before, and compare.")
 @click.option(
     "--depth",
@@ -37,6 +38,7 @@ def command(
     ctx: click.Context,
     job: str,
     jobs_dir: Path,
+    puzzle: str | None,
     deep: bool,
     depth: int | None,
     repair: bool,
@@ -53,13 +55,13 @@ def command(
     document: dict[str, Any] = {"ok": False, "levels": [], "damage": [], "compared": None, "expanded": None}
     if repair:
         document["repaired"] = _restore_attributes(job, jobs_dir)
-    opened, space = open_job(job, jobs_dir)
+    opened, space = open_job(job, jobs_dir, puzzle)
     document["job"] = str(opened.path)
     if deep:
         # Before the long part.
         depth = depth if depth is not None else _default_depth(opened)
         if depth is not None:
-            _check_can_expand(opened, space, depth)
+            _check_can_expand(opened, depth)
     try:
         for line in _check(opened, space, deep, depth, repair, memory, work_dir, document):
             if not json:
@@ -162,7 +164,7 @@ def _default_depth(job: Job) -> int | None:
     return last or (1 if len(manifests) > 1 else None)
 
 
-def _check_can_expand(job: Job, space: StateSpace, depth: int) -> None:
+def _check_can_expand(job: Job, depth: int) -> None:
     """Refuse a level whose predecessors are not on disk.
 
     Raises
@@ -172,9 +174,7 @@ def _check_can_expand(job: Job, space: StateSpace, depth: int) -> None:
     manifests = job.manifests()
     if depth >= len(manifests):
         raise InvalidInput(f"{job.path} has no level of depth {depth}", f"it has the depths 0 to {len(manifests) - 1}")
-    from pipeline.level.earlier import earlier_depths
-
-    needed = {depth - 1, *earlier_depths(space, depth, whole=True)}
+    needed = {depth - 1, depth - 2} if depth > 1 else {0}
     gone = sorted(earlier for earlier in needed if not manifests[earlier].arrays_kept)
     if gone:
         raise JobError(

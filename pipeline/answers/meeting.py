@@ -22,9 +22,10 @@ from pipeline.running.events import Observer
 from pipeline.running.settings import Settings
 from pipeline.search import Search
 from pipeline.spaces.contract import Detection, Expansion, Keys, State, StateSpace
+from pipeline.spaces.parameters import NoParameters
 from storage.errors import InvalidInput
 from storage.jobs.job import Job
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,12 @@ class SpaceFrom(StateSpace):
         Whether any were.
     """
 
+    Parameters = NoParameters
+    is_checked = False
+
+    # Some neighbours are left out on purpose: there is nothing to compare them with.
+    is_checked = False
+
     def __init__(self, space: StateSpace, state: State) -> None:
         self._space = space
         self._root = space.key_of(state)
@@ -66,9 +73,8 @@ class SpaceFrom(StateSpace):
         # One-sided expansion rests on where a search begins.
         self.detection = Detection.LEVELS if space.detection is Detection.ONE_SIDED else space.detection
         self.bipartite = space.bipartite
-        self.max_neighbours = space.max_neighbours
         self.undirected = space.undirected
-        self.leaves_out = True
+        self.max_neighbours = space.max_neighbours
         self.most: int | None = None
         self.left_out = False
 
@@ -105,15 +111,6 @@ class SpaceFrom(StateSpace):
 
     def format(self, state: State) -> str:
         return self._space.format(state)
-
-    def draw_text(self, state: State) -> str:
-        return self._space.draw_text(state)
-
-    def draw_svg(self, state: State) -> str:
-        return self._space.draw_svg(state)
-
-    def draw_png(self, state: State) -> bytes:
-        return self._space.draw_png(state)
 
 
 class _Touched(Exception):

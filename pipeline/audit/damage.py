@@ -13,11 +13,11 @@ from storage.errors import CorruptJob, CorruptSpill
 from storage.files.reading import DAMAGED
 from storage.files.sealed import read_group
 from storage.jobs.job import LEVEL_NAME, LEVELS, WORK, Job
-from storage.jobs.ledger import ESSENTIAL, Ledger, summary_of
+from storage.jobs.ledger import ESSENTIAL, Ledger
 from storage.jobs.restoring import check_work
 from storage.jobs.working import WorkingLevel
 from storage.keys.partition import MOST_MISSING
-from storage.manifest import Manifest
+from storage.records import Manifest, to_json
 
 What = Literal["ledger", "work", "manifest", "partition", "plan", "spill", "working partition"]
 
@@ -151,12 +151,12 @@ def _compare_with_ledger(job: Job, depth: int, manifest: Manifest, ledger: Ledge
     """Compare a manifest with the ledger, if that is whole and has it."""
     if ledger is None or depth >= len(ledger.committed):
         return
-    ours, theirs = summary_of(manifest), ledger.committed[depth]
+    ours, theirs = to_json(manifest), to_json(ledger.committed[depth])
     for name in ESSENTIAL:
-        if ours[name] != theirs.get(name):
+        if ours[name] != theirs[name]:
             raise CorruptJob(
                 f"the manifest of level {depth} ({job.level_path(depth) / 'zarr.json'}) says {name} {ours[name]}, "
-                f"the ledger says {theirs.get(name)}"
+                f"the ledger says {theirs[name]}"
             )
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from pipeline.audit.damage import Damage, examine, examine_level, levels_expected, whole_ledger
 from pipeline.level.check import check_partition
-from pipeline.level.earlier import earlier_levels
+from pipeline.level.earlier import EarlierLevels, levels_read
 from pipeline.level.kernels import load_kernels
 from pipeline.level.maker import LevelMaker, Selection
 from pipeline.running.events import Observer
@@ -21,13 +20,13 @@ from storage.files.durable import make_directories, remove, remove_orphans
 from storage.files.reading import DAMAGED, remove_links
 from storage.files.refusals import writing
 from storage.jobs.job import LEVEL_NAME, LEVELS, REPAIR, WORK, Job
-from storage.jobs.ledger import ESSENTIAL, summary_of
+from storage.jobs.ledger import ESSENTIAL
 from storage.jobs.level import Level
 from storage.jobs.restoring import replace_level, replace_partition, restore_ledger, restore_work
 from storage.jobs.working import WorkingLevel
 from storage.keys.array import read_facts
 from storage.keys.partition import read_loosely
-from storage.manifest import Manifest, PartitionRecord, hexadecimal
+from storage.records import LevelSummary, Manifest, PartitionRecord, hexadecimal, to_json
 
 
 class _CannotRepair(Exception):
@@ -73,7 +72,7 @@ def repair(
     JobError, JobLocked, OutOfBudget
     """
     load_kernels(space)
-    budget = budget_for(memory, available_workers(), earlier_levels=1 if space.bipartite else 2)
+    budget = budget_for(memory, available_workers(), earlier_levels=levels_read(space))
     with ThreadExecutor(budget.workers) as executor, job.lock(tell), writing(job.path):
         # The program makes none; what they stand for counts as missing.
         remove_links(job.path / LEVELS)
@@ -142,7 +141,7 @@ class _Repairer:
         summary = self._summary(depth)
         if summary is not None:
             records = self._records_found(depth)
-            again = Manifest.from_json({**summary, "partitions": [record.to_json() for record in records]})
+            again = Manifest(**vars(summary), partitions=tuple(records))
             counted = Manifest.of(depth, records)
             if (counted.keys, counted.states, counted.digest) == (again.keys, again.states, again.digest):
                 self._write_manifest(replace(again, bytes=counted.bytes))
@@ -153,10 +152,11 @@ class _Repairer:
             if summary is None or depth + 1 >= levels_expected(self._job) or self._has_arrays(depth):
                 raise
         # Of a level whose states were deleted, and are no longer needed.
-        self._write_manifest(Manifest.from_json({**summary, "partitions": [], "arrays_kept": False}))
-        return f"the manifest was restored from the ledger, digest {summary['digest']}; its states are not on disk"
+        self._write_manifest(Manifest(**vars(summary), arrays_kept=False))
+        digest = hexadecimal(summary.digest)
+        return f"the manifest was restored from the ledger, digest {digest}; its states are not on disk"
 
-    def _summary(self, depth: int) -> dict[str, Any] | None:
+    def _summary(self, depth: int) -> LevelSummary | None:
         """What the ledger says of a level."""
         ledger = whole_ledger(self._job)
         return None if ledger is None or depth >= len(ledger.committed) else ledger.committed[depth]
@@ -172,7 +172,7 @@ class _Repairer:
         for entry in sorted(path.iterdir()) if path.is_dir() else []:
             if entry.is_dir() and LEVEL_NAME.fullmatch(entry.name):
                 try:
-                    records.append(read_facts(entry, self._job.sealed).record)
+                    records.append(read_facts(entry, self._job.sealed).record.partition)
                 except DAMAGED:
                     return []
         return records
@@ -190,7 +190,7 @@ class _Repairer:
         make_directories(work.partitions)
         return work
 
-    def _make_level(self, depth: int, summary: dict[str, Any] | None) -> str:
+    def _make_level(self, depth: int, summary: LevelSummary | None) -> str:
         """Make a level again as the search did."""
         work = self._work(depth)
         manifest = self._made_again(work) if depth else self._maker.make_roots(work)
@@ -202,14 +202,14 @@ class _Repairer:
 
     def _made_again(self, work: WorkingLevel) -> Manifest:
         frontier = self._before(work.depth)
-        earlier = partial(earlier_levels, self._space, self._job, work.depth)
+        earlier = partial(EarlierLevels(self._space, self._job).of, work.depth)
         return self._maker.make(work, frontier, earlier, frontier.manifest.exhaustive)
 
-    def _compare(self, depth: int, manifest: Manifest, summary: dict[str, Any]) -> None:
-        ours = summary_of(manifest)
+    def _compare(self, depth: int, manifest: Manifest, summary: LevelSummary) -> None:
+        ours, theirs = to_json(manifest), to_json(summary)
         for name in ESSENTIAL:
-            if ours[name] != summary[name]:
-                raise _CannotRepair(f"made again {self._source(depth)} it has {name} {ours[name]}, not {summary[name]}")
+            if ours[name] != theirs[name]:
+                raise _CannotRepair(f"made again {self._source(depth)} it has {name} {ours[name]}, not {theirs[name]}")
 
     def _source(self, depth: int) -> str:
         return f"from level {depth - 1}" if depth else "from the roots"
@@ -271,7 +271,7 @@ class _Repairer:
         splitters = [
             firsts[min(number for number in firsts if number >= wanted)] for wanted in range(1, max(firsts) + 1)
         ]
-        earlier = partial(earlier_levels, self._space, self._job, work.depth)
+        earlier = partial(EarlierLevels(self._space, self._job).of, work.depth)
         selection = Selection(tuple(splitters), int(record.name))
         self._maker.make(work, frontier, earlier, manifest.exhaustive, selection)
 

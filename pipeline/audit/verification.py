@@ -5,17 +5,21 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from pipeline.level.disk import Room
-from pipeline.level.earlier import earlier_levels
+from pipeline.level.earlier import EarlierLevels, levels_read
 from pipeline.level.kernels import load_kernels
 from pipeline.level.maker import LevelMaker
 from pipeline.running.events import Observer
 from pipeline.running.executors import ThreadExecutor
 from pipeline.running.memory import available_workers, budget_for
 from pipeline.spaces.contract import StateSpace
-from storage.errors import CorruptJob, Mismatch
+from pipeline.spaces.guards import described, expand_safely
+from storage.errors import CorruptJob, FalseClaim, Mismatch
 from storage.files.refusals import writing
 from storage.jobs.job import Job
+from storage.jobs.level import Level
 from storage.jobs.scratch import private_scratch
 from storage.jobs.working import WorkingLevel
 from storage.keys.gaps import release_scratch
@@ -86,17 +90,48 @@ def verify_expansion(
     frontier = job.level(depth - 1)
     expected = job.level(depth).manifest
     release_scratch()
-    budget = budget_for(memory, available_workers(), earlier_levels=2)
+    budget = budget_for(memory, available_workers(), earlier_levels=max(2, levels_read(space)))
     with private_scratch(job, work_dir) as directory, ThreadExecutor(budget.workers) as executor:
         room = Room(job, None, False, Observer(), directory)
         work = WorkingLevel(directory / "level", depth, space.layout.field_bits)
         maker = LevelMaker(space, executor, budget, Observer(), room)
-        earlier = partial(earlier_levels, space, job, depth, whole=True)
+        earlier = partial(EarlierLevels(space, job, believing=False).of, depth)
         with room.watching(work), writing(directory):
             again = maker.make(work, frontier, earlier, exhaustive=True)
+    if again.digest != expected.digest and space.bipartite:
+        _refuse_false_claim(space, job.level(depth), frontier)
     for name in ("keys", "states", "digest"):
         if getattr(again, name) != getattr(expected, name):
             raise CorruptJob(
                 f"level {depth} of {job.path}: expanding level {depth - 1} again gives {name} {getattr(again, name)}, "
                 f"on disk is {getattr(expected, name)}"
             )
+
+
+def _refuse_false_claim(space: StateSpace, level: Level, frontier: Level) -> None:
+    """Look whether a level that differs has states of the level before, which is no damage.
+
+    Raises
+    ------
+    FalseClaim
+        With two states that disprove that the graph is bipartite.
+    """
+    mask_bits = np.uint64(space.layout.mask_bits)
+    mask = (1 << space.layout.mask_bits) - 1
+    for partition in level.manifest.partitions:
+        for block in level.read(partition):
+            bare = block >> mask_bits
+            for other in frontier.read_range(int(block[0]) & ~mask, int(block[-1]) | mask):
+                for state in np.intersect1d(bare, other >> mask_bits, assume_unique=True).tolist():
+                    key = state << space.layout.mask_bits
+                    out = np.empty(max(space.max_neighbours, 1), dtype=np.uint64)
+                    step = expand_safely(space, np.array([key], dtype=np.uint64), out, True)
+                    for neighbour in (out[: step.written] >> mask_bits << mask_bits).tolist():
+                        if any(True for _ in frontier.read_range(neighbour, neighbour | mask)):
+                            raise FalseClaim(
+                                f"the puzzle {space.name} claims to be bipartite, and one move leads from "
+                                f"{described(space, key)} to "
+                                f"{'itself' if neighbour == key else described(space, neighbour)}, both of depth "
+                                f"{frontier.manifest.depth}",
+                                "set bipartite = False and Detection.LEVELS, and search again",
+                            )

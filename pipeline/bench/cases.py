@@ -14,7 +14,7 @@ from pipeline.spaces.permutations.families import SIZED
 from storage.errors import InvalidInput
 from storage.files.durable import bytes_below
 from storage.jobs.job import Job
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 
 @dataclass(frozen=True)

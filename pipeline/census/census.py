@@ -251,7 +251,6 @@ class Census(StoppableRun):
             self._observer.task_done(phase, result)
 
         if missing:
-            self._observer.preparing(phase)
             LOADERS[phase]()
             work.executor.prepare(LOADERS[phase])
             self._observer.prepared(phase)

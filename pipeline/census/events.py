@@ -15,11 +15,8 @@ class CensusObserver:
         """A phase begins: ``stuck`` (the search for stuck shapes), ``components``, ``bends``, ``delayed``, or
         ``exhaustive``."""
 
-    def preparing(self, phase: str) -> None:
-        """The kernels of a phase are loaded; those that are not in numba's cache are compiled, which takes a while."""
-
     def prepared(self, phase: str) -> None:
-        """They are ready, and the tasks begin."""
+        """The kernels of a phase are loaded, some of them compiled perhaps, and the tasks begin."""
 
     def task_done(self, phase: str, result: dict[str, Any]) -> None:
         """A task has been done, with this result."""

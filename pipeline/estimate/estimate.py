@@ -16,6 +16,7 @@ from pipeline.level.plan import expected_spill, is_small, partitions_for
 from pipeline.running.memory import KEY_BYTES, Budget, worker_bytes
 from pipeline.spaces.contract import Detection, StateSpace
 from storage.errors import InvalidInput
+from storage.keys.partition import SAMPLE_KEYS
 
 ESTIMATE_FORMAT = 1
 # What is asked about beside the workers given.
@@ -151,7 +152,7 @@ class Estimate:
                     source,
                     going_on and depth < len(self._measured.manifests),
                     keys,
-                    bytes_of_arrays + metadata_bytes(keys, partitions),
+                    bytes_of_arrays + self._metadata_bytes(keys, spilled, partitions),
                     MANIFEST_BYTES + PARTITION_BYTES * partitions,
                     0.0 if in_memory else spilled * spill_bytes,
                     spilled if in_memory else 0.0,
@@ -159,6 +160,12 @@ class Estimate:
                 )
             )
         return tuple(levels)
+
+    def _metadata_bytes(self, keys: float, spilled: float, partitions: int) -> float:
+        """Bytes of the metadata of arrays. They repeat fewer keys where it was not known beforehand how many stay."""
+        known = self.space.detection is not Detection.LEVELS and spilled <= self.budget.tuning.window * partitions
+        part = 1.0 if known or not spilled else min(1.0, keys / spilled)
+        return metadata_bytes(part * min(keys, SAMPLE_KEYS * partitions), partitions)
 
     @property
     def origin(self) -> str:

@@ -10,8 +10,8 @@ from pipeline.bench.disk import time_disk
 from pipeline.bench.processes import Processes
 from pipeline.bench.steps import keys_of, largest_level, time_steps
 from pipeline.estimate.estimate import Estimate, Startup
-from pipeline.estimate.speed import TELLING_KEYS
-from pipeline.estimate.trial import MOST_KEYS, MOST_SECONDS, Measured, Trial, measured_of
+from pipeline.estimate.trial import MOST_KEYS, MOST_SECONDS, TELLING_KEYS, Measured, Trial, measured_of
+from pipeline.level.earlier import levels_read
 from pipeline.level.kernels import load_kernels
 from pipeline.running.memory import available_memory, available_workers, divide, resident_bytes
 from pipeline.running.settings import Settings
@@ -93,7 +93,7 @@ class Estimator:
                 total,
                 startup.peak_bytes,
                 self._settings.workers or available_workers(),
-                earlier_levels=1 if self._space.bipartite else 2,
+                earlier_levels=levels_read(self._space),
             )
             disk = time_disk(directory, DISK_BLOCKS)
         going_on = self._job is not None and self._tells(self._job)

@@ -8,7 +8,7 @@ from pipeline.spaces.contract import StateSpace
 from storage.errors import CorruptJob
 from storage.jobs.level import Level
 from storage.keys.digest import add_digests, digest_of
-from storage.manifest import Manifest, PartitionRecord, hexadecimal
+from storage.records import Manifest, PartitionRecord, hexadecimal
 
 
 def check_manifest(level: Level) -> None:

@@ -6,18 +6,19 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from pipeline.level.earlier import JoinedLevels
 from pipeline.level.expand import ExpandTask, Report
 from pipeline.level.merge import partition_name
 from pipeline.level.places import PlaceTables
 from pipeline.level.workspace import workspace
 from pipeline.running.counters import Counters
 from pipeline.spaces.contract import StateSpace
-from pipeline.spaces.guards import expand_checked
+from pipeline.spaces.guards import expand_safely
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
 from storage.keys.digest import digest_of
 from storage.keys.partition import PartitionWriter
-from storage.manifest import PartitionRecord
+from storage.records import PartitionRecord
 
 # Neighbours that are collected before their places are set, and words of a table that are read at a time: both stay in
 # the processor's caches.
@@ -46,7 +47,7 @@ def mark(
         for block in frontier.read(frontier.manifest.partitions[task.partition], task.start, task.stop):
             position = 0
             while position < block.size:
-                step = expand_checked(space, block[position:], buffer, exhaustive)
+                step = expand_safely(space, block[position:], buffer, exhaustive)
                 tables.mark(table, buffer[: step.written])
                 counters = Counters(
                     step.consumed,
@@ -73,7 +74,7 @@ def collect(
     partition: int,
     bounds: tuple[int, int],
     tables: PlaceTables,
-    earlier: Sequence[Level],
+    earlier: Sequence[Level | JoinedLevels],
     report: Callable[[int, int], None],
 ) -> PartitionRecord:
     """Run one merge task: store the states whose places are set, but for those of earlier levels.

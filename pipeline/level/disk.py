@@ -19,7 +19,7 @@ from storage.files.refusals import is_full
 from storage.jobs.job import LEVELS, QUOTA, WORK, Job
 from storage.jobs.ledger import DOCUMENT_LEVELS, LINES
 from storage.jobs.working import WorkingLevel
-from storage.manifest import Manifest
+from storage.records import Manifest
 from storage.sizes import size
 
 # Of a manifest for each partition, of the plan for each task, and of either for itself; the ledger is written beside

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from storage.compiler.kernel import kernel
 
@@ -38,6 +39,46 @@ def join_duplicates(keys, mask_bits):
             current = key
     keys[last] = current
     return last + 1
+
+
+def no_recent_keys(size: int) -> NDArray[np.uint64]:
+    """A table for :func:`drop_recent` that has seen no key; ``size`` is a power of two, at least 2."""
+    recent = np.zeros(size, dtype=np.uint64)
+    # No place may hold a key of its own: 0 belongs to the first place, and 1 never does.
+    recent[0] = 1
+    return recent
+
+
+@kernel
+def drop_recent(keys, recent):
+    """Leave out keys that are among those seen last; in place.
+
+    Parameters
+    ----------
+    keys : ndarray of uint64, shape (n,)
+        In any order. The first places receive those that stay, in the same order.
+    recent : ndarray of uint64, shape (2**m,)
+        For each value of a hash function (multiplication by the golden ratio; Knuth, The Art of Computer Programming,
+        volume 3, 6.4) the key that was seen last.
+
+    Returns
+    -------
+    int
+        How many keys stay: each at least when it is seen for the first time.
+    """
+    bits = 0
+    while (1 << bits) < recent.size:
+        bits += 1
+    shift = np.uint64(64 - bits)
+    kept = 0
+    for i in range(keys.size):
+        key = keys[i]
+        place = (key * np.uint64(0x9E3779B97F4A7C15)) >> shift
+        known = recent[place]
+        recent[place] = key
+        keys[kept] = key
+        kept += known != key
+    return kept
 
 
 @kernel

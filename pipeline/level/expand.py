@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.level.duplicates import join_duplicates
+from pipeline.level.duplicates import drop_recent, join_duplicates, no_recent_keys
 from pipeline.level.sort import sort_keys
 from pipeline.level.workspace import workspace
 from pipeline.running.counters import Counters
-from pipeline.spaces.contract import StateSpace
-from pipeline.spaces.guards import expand_checked
+from pipeline.spaces.contract import Keys, StateSpace
+from pipeline.spaces.guards import expand_safely
 from storage.jobs.level import Level
 from storage.keys.digest import digest_of
 from storage.keys.spills import Spills
@@ -24,6 +24,11 @@ CACHED_KEYS = 1 << 18
 SMALLEST_PIECE = 1 << 14
 # Fewer keys than this part of the neighbours left by joining: use more of the buffer.
 WORTH_JOINING = 0.75
+# Neighbours that are remembered, so that they are not sorted again: as many as fit the second-level cache with what
+# else is in it. That goes on if of so many neighbours at least this part is left out.
+RECENT_KEYS = 1 << 15
+TRIED_KEYS = 1 << 17
+WORTH_DROPPING = 0.1
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,8 @@ def expand(
         if report is not None:
             report(counters)
 
-    filled = 0
+    filled = entered = dropped = 0
+    recent: Keys | None = no_recent_keys(RECENT_KEYS)
     # Sorting is fastest in the processor's caches, but pieces that are too small cost more than that gains. A larger
     # part of the buffer also pays where it finds more duplicates.
     limit = max(CACHED_KEYS, SMALLEST_PIECE * (splitters.size + 1), 2 * space.max_neighbours)
@@ -96,7 +102,7 @@ def expand(
         if not last:
             if kept <= limit // 2:
                 return kept
-            repeats = total.spilled + kept < WORTH_JOINING * total.generated
+            repeats = total.spilled + kept < WORTH_JOINING * entered
             if repeats and limit < buffer_keys:
                 limit = min(2 * limit, buffer_keys)
                 return kept
@@ -110,14 +116,22 @@ def expand(
             position = 0
             while position < block.size:
                 # At most a piece at a time, so that reports come often enough.
-                step = expand_checked(space, block[position : position + STEP_KEYS], buffer[filled:limit], exhaustive)
+                keys = block[position : position + STEP_KEYS]
+                step = expand_safely(space, keys, buffer[filled:limit], exhaustive)
                 # Of what was expanded, afterwards: a bit that flips in memory meanwhile shows too.
                 digest = int(digest_of(block[position : position + step.consumed]))
                 position += step.consumed
-                filled += step.written
+                stays = step.written
+                if recent is not None:
+                    stays = int(drop_recent(buffer[filled : filled + step.written], recent))
+                    dropped += step.written - stays
+                filled += stays
+                entered += stays
                 count(
                     Counters(step.consumed, step.written, forward=step.forward, backward=step.backward, digest=digest)
                 )
+                if entered + dropped > TRIED_KEYS and dropped < WORTH_DROPPING * (entered + dropped):
+                    recent = None
                 if filled + space.max_neighbours > limit:
                     filled = join(last=False)
             # Not to be held while the next chunk is decoded.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pipeline.level.plan import LevelPlan
 from storage.keys.partition import SAMPLE_KEYS
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 # Of a key on disk where nothing was measured yet.
 UNKNOWN_KEY_BYTES = 10.0

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.level.duplicates import join_duplicates, mark_members, remove_marked
+from pipeline.level.duplicates import drop_recent, join_duplicates, mark_members, no_recent_keys, remove_marked
 from pipeline.level.places import MOST_MASK_BITS, PlaceTables
 from pipeline.level.runs import copy_runs, positions_below
 from pipeline.level.sort import sort_in_use
 from pipeline.running.memory import configure_allocator
 from pipeline.spaces.contract import Places, StateSpace
-from pipeline.spaces.guards import blaming, check_space, checked_roots, expand_checked
+from pipeline.spaces.guards import expand_safely, roots_of
 from storage.keys.digest import digest_of
 from storage.keys.gaps import decode, encode
 
@@ -22,15 +22,14 @@ def load_kernels(space: StateSpace) -> None:
     to the memory that is measured before the budget is divided.
     """
     configure_allocator()
-    check_space(space)
-    keys = checked_roots(space)
+    keys = roots_of(space)
     out = np.empty(2 * space.max_neighbours + 2, dtype=np.uint64)
-    expand_checked(space, keys, out, False)
-    with blaming(space.name, "while it counted states"):
-        space.count_states(keys)
+    expand_safely(space, keys[:1], out, False)
+    space.count_states(keys)
     mask_bits = space.layout.mask_bits
     found = np.zeros(keys.size, dtype=np.bool_)
     join_duplicates(keys.copy(), mask_bits)
+    drop_recent(keys.copy(), no_recent_keys(2))
     mark_members(keys, keys, mask_bits, found)
     remove_marked(keys.copy(), found)
     digest_of(keys)

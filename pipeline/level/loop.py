@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
+
 from pipeline.level.check import check_manifest
 from pipeline.level.disk import Room
-from pipeline.level.earlier import earlier_levels
+from pipeline.level.earlier import EarlierLevels
 from pipeline.level.maker import LevelMaker
 from pipeline.running.events import Observer
 from pipeline.running.executors import Executor
 from pipeline.running.memory import Budget
 from pipeline.running.settings import Settings
+from pipeline.spaces.claims import check_level
 from pipeline.spaces.contract import Detection, StateSpace
-from storage.errors import CorruptJob, Mismatch
+from storage.errors import CorruptJob, FalseClaim, Mismatch
 from storage.jobs.job import Job
+from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 
 class LevelLoop:
@@ -50,6 +54,7 @@ class LevelLoop:
         self._room = Room(job, settings.max_disk, settings.force, observer)
         self._maker = LevelMaker(space, executor, budget, observer, self._room)
         self._reference = space.reference()
+        self._earlier = EarlierLevels(space, job, executor.shares_memory)
         # What is committed is looked through once; from then on this process alone adds to it.
         self._levels = self._states = self._dropped = 0
 
@@ -91,9 +96,10 @@ class LevelLoop:
             )
         check_manifest(frontier)
         self._executor.check()
+        self._check_claims(frontier)
         work = self._job.working_level(depth)
         with self._room.watching(work):
-            earlier = partial(earlier_levels, self._space, self._job, depth)
+            earlier = partial(self._earlier.of, depth)
             self._commit(work, self._maker.make(work, frontier, earlier, frontier.manifest.exhaustive))
         return True
 
@@ -103,13 +109,19 @@ class LevelLoop:
 
     def _commit(self, work: WorkingLevel, manifest: Manifest) -> None:
         self._states += manifest.states
-        self._refuse_surplus(manifest.depth)
+        self._refuse_surplus(manifest.depth, manifest.keys)
         self._job.commit(work, manifest)
         self._levels += 1
         self._observer.level_committed(manifest)
 
-    def _refuse_surplus(self, depth: int) -> None:
+    def _refuse_surplus(self, depth: int, keys: int) -> None:
         """Stop at what cannot be, whatever went wrong."""
+        size = self._space.size
+        if size is not None and (self._states > size or (not keys and self._states != size)):
+            raise FalseClaim(
+                f"the puzzle {self._space.name} claims to have {size} states, and has {self._states} to depth {depth}",
+                "mend size, or leave it out",
+            )
         reference = self._reference
         if reference is not None and reference.size is not None and self._states > reference.size:
             raise Mismatch(
@@ -117,6 +129,14 @@ class LevelLoop:
                 f"{reference.size} in all",
                 f"level {depth} was not committed; check the job with 'pipeline verify', and this machine's memory",
             )
+
+    def _check_claims(self, frontier: Level) -> None:
+        """Check what the puzzle claims on some states of a level, before anything is made of them."""
+        if not self._space.is_checked:
+            return
+        manifest = frontier.manifest
+        keys = [key for partition in manifest.partitions for key in frontier.sample(partition)]
+        check_level(self._space, np.array(keys, dtype=np.uint64), manifest.depth, whole=len(keys) == manifest.keys)
 
     def _drop_levels(self, newest: int) -> None:
         """Delete arrays that no later level needs."""

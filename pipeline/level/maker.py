@@ -13,27 +13,26 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.level.claims import SAMPLED_KEYS as CLAIMED_KEYS
-from pipeline.level.claims import Claims
 from pipeline.level.disk import Room
+from pipeline.level.earlier import JoinedLevels
 from pipeline.level.merge import partition_name
 from pipeline.level.passes import Passes
 from pipeline.level.places import PlaceTables, aligned, table_words
-from pipeline.level.plan import LevelPlan, make_plan, sample_keys, stored_plan
+from pipeline.level.plan import LevelPlan, make_plan, stored_plan
 from pipeline.level.workspace import release_workspaces
 from pipeline.running.counters import Counters
 from pipeline.running.events import Observer
 from pipeline.running.executors import Executor
 from pipeline.running.memory import Budget, release_free_memory
 from pipeline.spaces.contract import Detection, Keys, StateSpace
-from pipeline.spaces.guards import checked_roots
+from pipeline.spaces.guards import roots_of
 from storage.errors import CorruptJob, CorruptSpill
 from storage.files.durable import bytes_below, make_directories
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
 from storage.keys.gaps import release_scratch
 from storage.keys.spills import DiskSpills, MemorySpills, SelectedSpills, Spills
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 # Smaller levels say little of what a key takes in a file, and their chunks are small.
 TELLING_KEYS = 1 << 17
@@ -80,14 +79,13 @@ class LevelMaker:
         self._budget = budget
         self._observer = observer
         self._room = room
-        self._claims = Claims(space)
         self._passes = Passes(space, executor, observer)
         self._arena: Keys | None = None
         self._tables: PlaceTables | None = None
 
     def make_roots(self, work: WorkingLevel) -> Manifest:
         """Make level 0."""
-        roots = checked_roots(self._space)
+        roots = roots_of(self._space)
         make_directories(work.partitions)
         writer = work.writer(partition_name(0), roots.size)
         writer.append(roots, self._space.count_states(roots))
@@ -97,7 +95,7 @@ class LevelMaker:
         self,
         work: WorkingLevel,
         frontier: Level,
-        earlier: Callable[[], Sequence[Level]],
+        earlier: Callable[[], Sequence[Level | JoinedLevels]],
         exhaustive: bool,
         selection: Selection | None = None,
     ) -> Manifest:
@@ -141,13 +139,12 @@ class LevelMaker:
         self,
         work: WorkingLevel,
         frontier: Level,
-        earlier: Callable[[], Sequence[Level]],
+        earlier: Callable[[], Sequence[Level | JoinedLevels]],
         exhaustive: bool,
         selection: Selection | None,
     ) -> Manifest:
         started = time.monotonic()
-        self._adapt_budget(frontier.manifest, earlier)
-        self._claims.check(frontier, sample_keys(frontier, CLAIMED_KEYS))
+        self._adapt_budget(frontier.manifest)
         plan = self._plan(work, frontier, exhaustive, selection)
         found_in = self._tables_for(work, plan, selection) or self.spills(work, plan, selection)
         try:
@@ -221,11 +218,14 @@ class LevelMaker:
             plan = make_plan(self._space, frontier, self._budget, exhaustive, repetition)
             if selection is not None:
                 plan = replace(plan, splitters=selection.splitters)
+        in_memory = self._executor.shares_memory and self._budget.fits(plan.expected_spill)
+        in_memory = in_memory or (selection is None and self._uses_tables(work, plan))
         if self._room is not None:
-            in_memory = self._executor.shares_memory and self._budget.fits(plan.expected_spill)
-            in_memory = in_memory or (selection is None and self._uses_tables(work, plan))
             self._room.begin(work, plan, in_memory)
-        if not begun:
+        if in_memory and plan.partitions == 1:
+            # Of a level in one piece nothing that is done outlives the process but the whole.
+            make_directories(work.partitions)
+        elif not begun:
             work.save_plan(plan.to_json())
         return plan
 
@@ -271,8 +271,8 @@ class LevelMaker:
         self._arena = None
         return disk
 
-    def _adapt_budget(self, frontier: Manifest, earlier: Callable[[], Sequence[Level]]) -> None:
-        """Give the workers more if the keys of the frontier take more bytes than is usual, or more levels are read.
+    def _adapt_budget(self, frontier: Manifest) -> None:
+        """Give the workers more for coding if the keys of the frontier take more bytes than is usual.
 
         Raises
         ------
@@ -282,12 +282,10 @@ class LevelMaker:
         if frontier.keys < TELLING_KEYS:
             return
         workers = self._budget.workers
-        chunk = self._budget.tuning.chunk
-        chunks = 0 if self._space.undirected else sum(min(level.manifest.keys, chunk) for level in earlier()) // chunk
-        self._budget = self._budget.adapted(ALLOWANCE * frontier.bytes / frontier.keys, chunks + 1)
+        self._budget = self._budget.for_keys_of(ALLOWANCE * frontier.bytes / frontier.keys)
         if self._budget.workers < workers:
             self._observer.message(
-                f"{self._budget.workers} of {workers} workers: sparse keys, or many levels, take more memory"
+                f"{self._budget.workers} of {workers} workers: the keys are sparse, and take more memory"
             )
             self._executor.limit(self._budget.workers)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from pipeline.level.duplicates import mark_members, remove_marked
+from pipeline.level.earlier import JoinedLevels
 from pipeline.level.runs import WINDOW_KEYS, Runs, bounds_of, load_runs, runs_in_memory, windows
 from pipeline.level.workspace import workspace
 from pipeline.running.counters import Counters
@@ -16,7 +17,7 @@ from storage.jobs.working import WorkingLevel
 from storage.keys.partition import PartitionWriter
 from storage.keys.spill_file import Piece
 from storage.keys.spills import Spills
-from storage.manifest import PartitionRecord
+from storage.records import PartitionRecord
 
 
 def partition_name(partition: int) -> str:
@@ -29,7 +30,7 @@ def merge(
     work: WorkingLevel,
     partition: int,
     spills: Spills,
-    earlier: Sequence[Level],
+    earlier: Sequence[Level | JoinedLevels],
     buffer_keys: int,
     report: Callable[[Counters], None] | None = None,
 ) -> PartitionRecord:
@@ -109,7 +110,7 @@ def _parts(pieces: Sequence[Piece], total: int, buffer_keys: int, mask_bits: int
 class _EarlierStates:
     """The states of a level in the range of some runs, block by block; windows ask for them in ascending order."""
 
-    def __init__(self, level: Level, runs: Runs, mask_bits: int) -> None:
+    def __init__(self, level: Level | JoinedLevels, runs: Runs, mask_bits: int) -> None:
         mask = (1 << mask_bits) - 1
         used = runs.starts < runs.stops
         low = int(runs.keys[runs.starts[used]].min()) if used.any() else 1

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from pipeline.level.dense import collect, mark
+from pipeline.level.earlier import JoinedLevels
 from pipeline.level.expand import ExpandTask, Report, expand
 from pipeline.level.merge import merge, partition_name
 from pipeline.level.places import PlaceTables
@@ -23,7 +24,7 @@ from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
 from storage.keys.spill_file import REMEDY, Receipt
 from storage.keys.spills import Spills
-from storage.manifest import PartitionRecord
+from storage.records import PartitionRecord
 
 
 class Passes:
@@ -71,7 +72,7 @@ class Passes:
         plan: LevelPlan,
         spills: Spills,
         spilled: int,
-        earlier: Sequence[Level],
+        earlier: Sequence[Level | JoinedLevels],
         buffer_keys: int,
     ) -> list[PartitionRecord]:
         """Run the merge pass over ``spilled`` keys; returns the records of all partitions."""
@@ -109,7 +110,12 @@ class Passes:
         return sum(finished, Counters())
 
     def collect(
-        self, work: WorkingLevel, plan: LevelPlan, tables: PlaceTables, spilled: int, earlier: Sequence[Level]
+        self,
+        work: WorkingLevel,
+        plan: LevelPlan,
+        tables: PlaceTables,
+        spilled: int,
+        earlier: Sequence[Level | JoinedLevels],
     ) -> list[PartitionRecord]:
         """Run the merge pass over tables of places; returns the records of all partitions."""
         names = [partition_name(partition) for partition in range(plan.partitions)]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field
 
 from pipeline.level.duplicates import join_duplicates
 from pipeline.level.expand import ExpandTask
@@ -17,11 +16,11 @@ from pipeline.level.places import aligned
 from pipeline.level.sort import sort_keys
 from pipeline.running.memory import Budget
 from pipeline.spaces.contract import Keys, StateSpace
-from pipeline.spaces.guards import expand_checked
+from pipeline.spaces.guards import expand_safely
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
 from storage.keys.partition import CHUNK_KEYS
-from storage.manifest import Manifest
+from storage.records import Manifest, parse, to_json
 
 # Enough tasks to even out their times; each costs a few milliseconds of its own.
 TASKS_PER_WORKER = 6
@@ -60,7 +59,7 @@ class LevelPlan:
 
     def to_json(self) -> dict[str, Any]:
         """For the plan file."""
-        return asdict(self)
+        return to_json(self)
 
     @classmethod
     def from_json(cls, entry: Any) -> LevelPlan:
@@ -71,7 +70,7 @@ class LevelPlan:
         ValueError
             If the entry is not what that makes.
         """
-        plan = _checked_plan(entry)
+        plan = parse(LevelPlan, entry)
         if any(low >= high for low, high in pairwise(plan.splitters)):
             raise ValueError("the splitters do not ascend")
         if [task.number for task in plan.tasks] != list(range(len(plan.tasks))):
@@ -112,14 +111,6 @@ class LevelPlan:
             raise ValueError("there are tasks for more keys than there are")
 
 
-def _checked_plan(entry: Any) -> LevelPlan:
-    try:
-        return TypeAdapter(LevelPlan).validate_json(json.dumps(entry), strict=True)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-
-
 def stored_plan(work: WorkingLevel, frontier: Manifest, exhaustive: bool, mask_bits: int) -> LevelPlan | None:
     """The plan that an earlier run made for the level after a frontier; None if there is none, or it is damaged.
 
@@ -154,7 +145,7 @@ def make_plan(space: StateSpace, frontier: Level, budget: Budget, exhaustive: bo
     """
     tasks = _tasks(frontier, budget)
     keys = frontier.manifest.keys
-    if is_small(keys, space.max_neighbours):
+    if is_small(keys, max(space.max_neighbours, 1)):
         return LevelPlan(tasks, (), exhaustive, keys * space.max_neighbours)
     neighbours, sampled = _sample(space, frontier, exhaustive)
     expected = expected_spill(neighbours.size / sampled * keys, repetition)
@@ -213,17 +204,12 @@ def _tasks(frontier: Level, budget: Budget) -> tuple[ExpandTask, ...]:
     return tuple(tasks)
 
 
-def sample_keys(frontier: Level, most: int) -> Keys:
-    """Keys spread over a level, ascending."""
+def _sample(space: StateSpace, frontier: Level, exhaustive: bool) -> tuple[Keys, int]:
+    """Neighbours of keys spread over the frontier, and how many keys that are."""
     keys: list[int] = []
     for partition in frontier.manifest.partitions:
         keys.extend(frontier.sample(partition))
-    step = -(-len(keys) // most) or 1
-    return np.array(keys[::step], dtype=np.uint64)
-
-
-def _sample(space: StateSpace, frontier: Level, exhaustive: bool) -> tuple[Keys, int]:
-    """Neighbours of keys spread over the frontier, and how many keys that are."""
-    sampled = sample_keys(frontier, SAMPLED_KEYS)
-    out = np.empty((sampled.size + 1) * space.max_neighbours, dtype=np.uint64)
-    return out[: expand_checked(space, sampled, out, exhaustive).written], sampled.size
+    step = -(-len(keys) // SAMPLED_KEYS)
+    sampled = np.array(keys[::step], dtype=np.uint64)
+    out = np.empty((sampled.size + 1) * max(space.max_neighbours, 1), dtype=np.uint64)
+    return out[: expand_safely(space, sampled, out, exhaustive).written], sampled.size

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pipeline.running.counters import Counters
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 
 @dataclass

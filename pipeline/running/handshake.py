@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.spaces.contract import StateSpace
-from storage.attributes import DISTRIBUTION
 from storage.errors import ClusterError
 from storage.files.durable import METADATA
 from storage.jobs.formats import FORMAT_VERSION
+from storage.records import DISTRIBUTION
 
 # Seconds between looks at a directory that is not seen at once.
 LOOKS = (0.1, 0.4, 1.0, 1.5)

@@ -6,7 +6,7 @@ import sys
 from typing import TextIO
 
 from pipeline.running.events import Observer
-from storage.manifest import Manifest
+from storage.records import Manifest
 from storage.sizes import size
 
 

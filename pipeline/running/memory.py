@@ -68,25 +68,17 @@ class Budget:
     coded_bytes: float = CODED_BYTES
     tuning: Tuning = DEFAULT
 
-    def adapted(self, coded_bytes: float, earlier_levels: int) -> Budget:
-        """The budget for a level; less for buffers, or fewer workers, if the level takes more than was counted with.
-
-        Parameters
-        ----------
-        coded_bytes : float
-            Bytes of a key in a file.
-        earlier_levels : int
-            Levels of at least a chunk that the merge reads.
+    def for_keys_of(self, coded_bytes: float) -> Budget:
+        """The budget for keys that take so many bytes in a file; less for buffers, or fewer workers, if that is more.
 
         Raises
         ------
         OutOfBudget
         """
-        if coded_bytes <= self.coded_bytes and earlier_levels <= self.earlier_levels:
+        if coded_bytes <= self.coded_bytes:
             return self
-        coded_bytes = max(self.coded_bytes, min(coded_bytes, MOST_CODED_BYTES))
-        earlier_levels = max(self.earlier_levels, earlier_levels)
-        return divide(self.total, self.base, self.workers, self.tuning, earlier_levels, coded_bytes)
+        coded_bytes = min(coded_bytes, MOST_CODED_BYTES)
+        return divide(self.total, self.base, self.workers, self.tuning, self.earlier_levels, coded_bytes)
 
     def fits(self, spilled_keys: int) -> bool:
         """Whether the spills of a level can stay in memory."""

@@ -1,159 +1,179 @@
-"""What a state space may not do, noticed where it is asked: one line that names the puzzle instead of a traceback."""
+"""Asking a puzzle for roots and neighbours without trusting it: whatever it does wrong ends with what and where.
+
+The guards here are cheap enough for every block of keys. What costs more is checked on samples, in
+:mod:`pipeline.spaces.claims`.
+"""
 
 from __future__ import annotations
 
-import re
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
-from pydantic import BaseModel
 
-from pipeline.spaces.contract import Detection, Expansion, KeyLayout, Keys, StateSpace
-from storage.errors import PipelineError, PuzzleError
+from pipeline.spaces.contract import Expansion, Keys, StateSpace
+from storage.errors import FalseClaim, InvalidInput, PipelineError, PuzzleError
 
-MOST_FIELD_BITS = 32
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}")
-ADVICE = "this is an error of the puzzle, which 'pipeline check-puzzle' looks into"
+# What a puzzle may raise through: errors with a message of their own, and what is no fault of it.
+PASSED_ON = (PipelineError, MemoryError)
+
+
+def described(space: StateSpace, key: int) -> str:
+    """A state for a message: as the puzzle writes it, and its key."""
+    bare = key >> space.layout.mask_bits << space.layout.mask_bits
+    try:
+        text = space.format(space.state_of(bare))
+    except Exception:
+        # The puzzle is in trouble already.
+        text = str(bare)
+    return f"{text} (key {key:#x})" if text != str(key) else f"{key} ({key:#x})"
+
+
+def failed(space_name: str, what: str, error: BaseException) -> PuzzleError:
+    """Error of a puzzle that raised an exception, with the place in its source."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if len(frames) > 1 else ""
+    text = " ".join(str(error).split())
+    reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return PuzzleError(f"the puzzle {space_name} failed {what}: {reason}{place}")
 
 
 @contextmanager
-def blaming(name: str, doing: str) -> Iterator[None]:
-    """Turn whatever a puzzle raises into an error that names it.
-
-    Parameters
-    ----------
-    name : str
-        Of the puzzle.
-    doing : str
-        What it was asked for, as in "the puzzle hanoi failed ...".
+def asking(space: StateSpace, text: str) -> Iterator[None]:
+    """While a puzzle reads or writes a state that a user gave: what it raises becomes a line about that state.
 
     Raises
     ------
+    InvalidInput
+        If the puzzle says that a value is wrong.
     PuzzleError
+        If it fails in another way.
     """
     try:
         yield
-    except (PipelineError, MemoryError):
+    except PASSED_ON:
+        raise
+    except OSError:
+        raise
+    except ValueError as error:
+        if type(space).__module__.startswith("pipeline."):
+            raise
+        reason = " ".join(str(error).split())
+        raise InvalidInput(f"{text!r} is no state of the puzzle {space.name} ({reason})") from error
+    except Exception as error:
+        if type(space).__module__.startswith("pipeline."):
+            raise
+        raise failed(space.name, f"on the state {text!r}", error) from error
+
+
+def roots_of(space: StateSpace) -> Keys:
+    """Keys of depth 0.
+
+    Raises
+    ------
+    PuzzleError
+        If there are none, or they are no keys, or do not ascend.
+    """
+    try:
+        given = np.asarray(space.roots())
+    except PASSED_ON:
         raise
     except Exception as error:
-        text = " ".join(str(error).split())[:300]
-        raise PuzzleError(f"the puzzle {name} failed {doing} ({type(error).__name__}: {text})", ADVICE) from error
-
-
-def check_space(space: StateSpace) -> None:
-    """Compare what a state space says of itself with itself.
-
-    Raises
-    ------
-    PuzzleError
-        With the first thing that cannot be.
-    """
-    name = getattr(space, "name", None)
-    if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise PuzzleError(f"the puzzle {type(space).__name__} has the name {name!r}", "a name is letters and digits")
-
-    def refuse(what: str) -> PuzzleError:
-        return PuzzleError(f"the puzzle {name} {what}", ADVICE)
-
-    for attribute in ("parameters", "layout", "detection", "bipartite", "max_neighbours", "undirected"):
-        if not hasattr(space, attribute):
-            raise refuse(f"has no {attribute}")
-    if not isinstance(space.parameters, BaseModel):
-        raise refuse("has parameters that are no pydantic model")
-    layout = space.layout
-    if not isinstance(layout, KeyLayout):
-        raise refuse(f"has the layout {layout!r}, which is no KeyLayout")
-    if not 0 <= layout.mask_bits <= layout.field_bits <= MOST_FIELD_BITS:
-        raise refuse(
-            f"has keys with {layout.mask_bits} mask bits and {layout.field_bits} field bits: the mask is a part of the "
-            f"fields, which have at most {MOST_FIELD_BITS} bits"
-        )
-    if not isinstance(space.detection, Detection):
-        raise refuse(f"has the detection {space.detection!r}, which is no Detection")
-    if type(space.max_neighbours) is not int or space.max_neighbours < 1:
-        raise refuse(f"has max_neighbours {space.max_neighbours!r}, which is no number of at least 1")
-    if space.detection is Detection.MASKS and not layout.mask_bits:
-        raise refuse("claims detection MASKS and has no mask bits in its keys")
-    if space.detection is Detection.ONE_SIDED and not space.bipartite:
-        raise refuse("claims detection ONE_SIDED, which needs a bipartite graph, and is not bipartite")
-    if not space.undirected and (space.detection is not Detection.LEVELS or space.bipartite):
-        raise refuse("has moves that cannot be undone, which goes with detection LEVELS alone, and without bipartite")
-
-
-def checked_roots(space: StateSpace) -> Keys:
-    """The roots of a state space, ascending and each once.
-
-    Raises
-    ------
-    PuzzleError
-        If they are not.
-    """
-    with blaming(space.name, "while it made its roots"):
-        roots = space.roots()
-    if not isinstance(roots, np.ndarray) or roots.dtype != np.uint64 or roots.ndim != 1:
-        kind = f"{roots.dtype} of {roots.ndim} dimensions" if isinstance(roots, np.ndarray) else type(roots).__name__
-        raise PuzzleError(
-            f"the roots of the puzzle {space.name} are {kind}, not a one-dimensional array of uint64", ADVICE
-        )
-    if not roots.size:
-        raise PuzzleError(f"the puzzle {space.name} has no roots", ADVICE)
-    bare = roots >> np.uint64(space.layout.mask_bits)
-    wrong = np.flatnonzero(bare[1:] <= bare[:-1])
-    if wrong.size:
-        place = int(wrong[0])
-        how = "given twice" if bare[place] == bare[place + 1] else "not ascending"
-        raise PuzzleError(
-            f"the roots of the puzzle {space.name} are {how}: {int(roots[place])} comes before {int(roots[place + 1])}",
-            ADVICE,
-        )
+        raise failed(space.name, "when it was asked for its roots", error) from error
+    if given.ndim != 1 or given.size == 0:
+        raise PuzzleError(f"the puzzle {space.name} has no roots", "give a list of keys with at least one")
+    if given.dtype.kind not in "iu":
+        raise PuzzleError(f"the roots of the puzzle {space.name} are of type {given.dtype}", "keys are integers")
+    if given.dtype.kind == "i" and given.min() < 0:
+        raise PuzzleError(f"the puzzle {space.name} has the root {given.min()}", "keys are 0 or more")
+    roots = given.astype(np.uint64)
+    for before, after in zip(roots[:-1].tolist(), roots[1:].tolist(), strict=True):
+        if before >= after:
+            raise FalseClaim(
+                f"the roots of the puzzle {space.name} do not ascend: {described(space, before)} comes before "
+                f"{described(space, after)}",
+                "sort them, and give each once",
+            )
+    _refuse_outside(space, roots, "has the root")
     return roots
 
 
-def expand_checked(space: StateSpace, keys: Keys, out: Keys, exhaustive: bool) -> Expansion:
-    """Let a state space expand keys, and make sure that what it says of it can be.
-
-    Parameters
-    ----------
-    keys, out, exhaustive
-        As for :meth:`StateSpace.expand`.
+def expand_safely(space: StateSpace, keys: Keys, out: Keys, exhaustive: bool) -> Expansion:
+    """:meth:`StateSpace.expand`, if it does what it says; ``out`` has room for the neighbours of one key at least.
 
     Raises
     ------
     PuzzleError
+        If it raises an exception, does not come forward, or writes what it may not.
     """
     try:
         step = space.expand(keys, out, exhaustive)
-    except (PipelineError, MemoryError):
+    except PASSED_ON:
         raise
     except Exception as error:
-        with blaming(space.name, f"while it expanded the key {_culprit(space, keys, out, exhaustive)}"):
-            raise error from None
-    if type(step) is not Expansion or any(not isinstance(number, int | np.integer) for number in step):
+        raise failed(space.name, f"on the state {_culprit(space, keys, exhaustive)}", error) from error
+    if type(step) is not Expansion:
         raise PuzzleError(
-            f"the puzzle {space.name} returned {type(step).__name__} from expand, not an Expansion of integers", ADVICE
+            f"expand of the puzzle {space.name} returned {type(step).__name__}", "it returns an Expansion"
         )
-    consumed, written = step.consumed, step.written
-    if not 0 <= consumed <= keys.size or (consumed == 0 and keys.size and out.size >= space.max_neighbours):
+    try:
+        consumed, written = int(step.consumed), int(step.written)
+    except (TypeError, ValueError):
+        raise PuzzleError(f"expand of the puzzle {space.name} returned {step}", "it returns integers") from None
+    if not 0 < consumed <= keys.size and keys.size:
         raise PuzzleError(
-            f"the puzzle {space.name} says that it expanded {consumed} of {keys.size} keys, with room for {out.size} "
-            f"neighbours, from the key {int(keys[0]) if keys.size else None} on",
-            ADVICE,
+            f"expand of the puzzle {space.name} says that it expanded {consumed} of {keys.size} states from "
+            f"{described(space, int(keys[0]))} on",
+            "it expands one at least, and goes on while max_neighbours places are left",
         )
-    if not 0 <= written <= min(out.size, consumed * space.max_neighbours):
-        raise PuzzleError(
-            f"the puzzle {space.name} says that it wrote {written} neighbours of {consumed} keys to {out.size} places, "
-            f"and that a key has at most {space.max_neighbours}, from the key {int(keys[0]) if keys.size else None} on",
-            ADVICE,
-        )
+    if written < 0:
+        raise PuzzleError(f"expand of the puzzle {space.name} says that it wrote {written} neighbours")
+    if written > consumed * space.max_neighbours or written > out.size:
+        raise _too_many(space, keys[:consumed], exhaustive, written)
+    _refuse_outside(space, out[:written], "writes the neighbour")
     return step
 
 
-def _culprit(space: StateSpace, keys: Keys, out: Keys, exhaustive: bool) -> int:
-    """The first key that cannot be expanded on its own; the first of all if each can."""
-    for place in range(keys.size):
-        try:
-            space.expand(keys[place : place + 1], out, exhaustive)
-        except Exception:
-            return int(keys[place])
-    return int(keys[0])
+def _refuse_outside(space: StateSpace, keys: Keys, what: str) -> None:
+    if space.key_count is not None and keys.size:
+        largest = int(keys.max())
+        if largest >= space.key_count:
+            raise FalseClaim(
+                f"the puzzle {space.name} {what} {described(space, largest)}, and claims that its keys are below "
+                f"{space.key_count}",
+                "mend key_count, or leave it out",
+            )
+
+
+def _culprit(space: StateSpace, keys: Keys, exhaustive: bool) -> str:
+    """The first state that expand fails on."""
+    low, high = 0, int(keys.size)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _fails(space, keys[low:middle], exhaustive) else (middle, high)
+    return described(space, int(keys[low])) if keys.size else "(none)"
+
+
+def _fails(space: StateSpace, keys: Keys, exhaustive: bool) -> bool:
+    try:
+        space.expand(keys, np.empty((keys.size + 1) * max(space.max_neighbours, 1), dtype=np.uint64), exhaustive)
+    except Exception:
+        return True
+    return False
+
+
+def _too_many(space: StateSpace, keys: Keys, exhaustive: bool, written: int) -> FalseClaim:
+    """Error that names a state with more neighbours than claimed, or else all of them."""
+    place = f"{keys.size} states have {written} neighbours, the first of them {described(space, int(keys[0]))}"
+    room = np.empty(written + space.max_neighbours, dtype=np.uint64)
+    for key in keys[:1000]:
+        found = int(space.expand(np.array([key], dtype=np.uint64), room, exhaustive).written)
+        if found > space.max_neighbours:
+            place = f"the state {described(space, int(key))} has {found}"
+            break
+    return FalseClaim(
+        f"the puzzle {space.name} claims at most {space.max_neighbours} neighbours of a state, and {place}",
+        "mend max_neighbours",
+    )

@@ -23,6 +23,7 @@ import numba
 import numpy as np
 from numba.core import config
 from numba.core.compiler import CompileResult
+from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from storage.compiler.stamp import stamp_of
@@ -59,7 +60,9 @@ class KernelCache:
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The kernel compiled for types of arguments; None if it has to be compiled."""
-        target_context.refresh()
+        # What kernels that make arrays call. Numba's own cache has the whole of numba imported and registered first,
+        # which takes longer than everything else here, and which only the compiler needs; it asks for it itself.
+        rtsys.initialize(target_context)
         path = self._path(signature, target_context.codegen())
         made = self._read(path, target_context) if path is not None else None
         if made is None:

@@ -58,15 +58,16 @@ def make_directories(path: Path) -> None:
         sync_directory(directory.parent)
 
 
-def publish(temporary: Path, final: Path, last_look: Callable[[], None] = lambda: None) -> None:
+def publish(temporary: Path, final: Path, last_look: Callable[[], None] = lambda: None, flushed: bool = False) -> None:
     """Flush a finished file or directory and give it its name, in one atomic step.
 
     A directory that has the name already can only be the same task's result, from another worker that was slower to
     hear of its end; it stays. ``last_look`` is called between the flush, which may take long, and that step; it may
-    raise. Where the file system cannot rename, since the two are on different ones or in different layers, a flushed
-    copy is renamed, and then the original deleted.
+    raise. With ``flushed`` all of it is on the disk already. Where the file system cannot rename, since the two are on
+    different ones or in different layers, a flushed copy is renamed, and then the original deleted.
     """
-    _flush(temporary)
+    if not flushed:
+        _flush(temporary)
     last_look()
     try:
         os.replace(temporary, final)
@@ -133,8 +134,10 @@ def write_json(path: Path, document: dict[str, Any]) -> None:
     write_text(path, json.dumps(document, indent=2))
 
 
-def remove(path: Path) -> None:
+def remove(path: Path, for_good: bool = True) -> None:
     """Delete a file or a directory, if it is there. It is gone as a whole, and for good, before its parts are.
+
+    Without ``for_good`` it may come back after a loss of power, as a whole or in part.
 
     Where the file system cannot rename it, its metadata go last: what is left of it then is still known for what it is.
     """
@@ -149,7 +152,8 @@ def remove(path: Path) -> None:
         for entry in sorted(path.iterdir(), key=lambda entry: entry.name == METADATA):
             delete(entry)
         aside = path
-    sync_directory(path.parent)
+    if for_good:
+        sync_directory(path.parent)
     delete(aside)
 
 

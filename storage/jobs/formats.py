@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from storage.attributes import DISTRIBUTION, JobAttributes, checked, writer_of
 from storage.errors import JobError
 from storage.files.reading import read_json
 from storage.files.sealed import read_document
+from storage.records import DISTRIBUTION, JobAttributes, parse, writer_of
 
 FORMAT_VERSION = 2
 # The first format whose metadata have checksums, and that has a ledger.
@@ -30,7 +30,7 @@ def format_of(path: Path) -> int:
 
 
 def read_attributes(path: Path) -> dict[str, Any]:
-    """The attributes of the job at ``path``, checked.
+    """The attributes of the job at ``path``, parse.
 
     Raises
     ------
@@ -49,5 +49,5 @@ def read_attributes(path: Path) -> dict[str, Any]:
             f"{path} has format {version}, and this version reads formats up to {FORMAT_VERSION}",
             f"use {writer} or newer" if writer else f"use a newer version of {DISTRIBUTION}",
         )
-    checked(JobAttributes, attributes)
+    parse(JobAttributes, attributes)
     return attributes

@@ -25,12 +25,13 @@ from storage.jobs.ledger import Ledger
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
 from storage.locking.directory import LockedDirectory
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 LEVELS = "levels"
 WORK = "work"
 QUOTA = "quota"
 REPAIR = "repair"
+RECENT_LEVELS = 3
 LEVEL_NAME = re.compile("[0-9]{4,9}")
 REMEDY = "'pipeline verify --repair' restores it if it can, otherwise take it from a copy or use --overwrite"
 
@@ -58,6 +59,7 @@ class Job(LockedDirectory):
         self.attributes = attributes
         self.work = path / WORK
         self._ledger: Ledger | None = None
+        self._recent: dict[int, Level] = {}
 
     @property
     def sealed(self) -> bool:
@@ -165,8 +167,13 @@ class Job(LockedDirectory):
             self._ledger.close()
             self._ledger = None
 
+    def forget_level(self, depth: int) -> None:
+        """Read a level anew when it is asked for next."""
+        self._recent.pop(depth, None)
+
     def _unlocked(self) -> None:
         self.forget_ledger()
+        self._recent.clear()
 
     def _make_room_for_holder(self) -> None:
         self._refuse_links(self.path)
@@ -251,13 +258,20 @@ class Job(LockedDirectory):
         CorruptJob
             If its manifest cannot be read.
         """
+        if depth in self._recent:
+            return self._recent[depth]
         path = self.level_path(depth)
         try:
             refuse_links(path)
             manifest = Manifest.from_json(read_document(path / "zarr.json", self.sealed)["attributes"])
             if manifest.depth != depth:
                 raise ValueError(f"it is of level {manifest.depth}")
-            return Level(path, manifest, self.sealed)
+            level = Level(path, manifest, self.sealed)
+            if self._lock is not None:
+                # As long as nobody else writes, the last few need not be read again.
+                self._recent = {known: self._recent[known] for known in self._recent if known > depth - RECENT_LEVELS}
+                self._recent[depth] = level
+            return level
         except DAMAGED as error:
             raise CorruptJob(
                 f"the manifest of level {depth} ({path / 'zarr.json'}) cannot be read ({error})",
@@ -293,12 +307,14 @@ class Job(LockedDirectory):
         except CorruptJob:
             # Without its manifest it is no level, whatever it is.
             remove(final)
-        publish(work.partitions, final, self.check_lock)
+        # The arrays were flushed when they were finished, the manifest and the directory when it was written.
+        publish(work.partitions, final, self.check_lock, flushed=True)
         self.enter([manifest])
-        work.discard()
+        work.discard(committed=True)
 
     def write_manifest(self, directory: Path, manifest: Manifest) -> None:
         """Write the manifest of the level in a directory, atomically and durably."""
+        self._recent.pop(manifest.depth, None)
         write_document(directory / "zarr.json", group_document(manifest.to_json()), self.sealed)
 
     def enter(self, manifests: Iterable[Manifest]) -> None:
@@ -312,6 +328,7 @@ class Job(LockedDirectory):
         """Delete the arrays of a level; its manifest stays."""
         self.check_lock()
         level = self.level(depth)
+        self.forget_level(depth)
         if level.manifest.arrays_kept:
             self.write_manifest(level.path, replace(level.manifest, arrays_kept=False))
         for entry in level.path.iterdir():

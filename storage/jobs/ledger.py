@@ -14,12 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from storage.attributes import LedgerAttributes, LevelSummary, checked
 from storage.files.durable import publish, remove, temporary_name
 from storage.files.lines import EntryWriter, entry_of, line_of, read_lines, tag_of, text_for, text_of
 from storage.files.reading import refuse_links
 from storage.files.sealed import group_document, read_document, write_document
-from storage.manifest import Manifest
+from storage.records import LedgerAttributes, LevelSummary, Manifest, parse, to_json
 
 LINES = "ledger.jsonl"
 DOCUMENT_LEVELS = 100
@@ -40,13 +39,13 @@ class Ledger:
     Attributes
     ----------
     job : dict
-    committed : list of dict
+    committed : list of LevelSummary
         For each level its manifest without the partitions, and without whether the arrays are on disk.
     """
 
     def __init__(self, path: Path, job: dict[str, Any]) -> None:
         self.job = job
-        self.committed: list[dict[str, Any]] = []
+        self.committed: list[LevelSummary] = []
         self._path = path
         self._tag = tag_of(job)
         self._whole_bytes = 0
@@ -63,9 +62,9 @@ class Ledger:
         """
         refuse_links(path)
         attributes = read_document(path / "zarr.json", sealed=True)["attributes"]
-        checked(LedgerAttributes, attributes)
+        found = parse(LedgerAttributes, attributes)
         ledger = cls(path, dict(attributes["job"]))
-        ledger.committed += attributes["committed"]
+        ledger.committed += found.committed
         ledger._read_lines()
         return ledger
 
@@ -82,19 +81,19 @@ class Ledger:
                 continue
             if found[0] != self._tag:
                 raise ValueError(f"line {number} of {LINES} is of another job")
-            checked(LevelSummary, entry)
-            if entry["depth"] > len(self.committed):
+            summary = parse(LevelSummary, entry)
+            if summary.depth > len(self.committed):
                 raise ValueError(f"{LINES} has no line for level {len(self.committed)}")
             # Levels that the document has too were entered by a version that knew no lines.
-            if entry["depth"] == len(self.committed):
-                self.committed.append(entry)
+            if summary.depth == len(self.committed):
+                self.committed.append(summary)
             self._whole_bytes += len(line)
 
     def write(self, manifests: list[Manifest]) -> None:
         """Write it anew, with these levels, atomically and durably."""
         self.close()
-        self.committed = [summary_of(manifest) for manifest in manifests]
-        lines = [line_of(text_for(entry), self._tag) for entry in self.committed[DOCUMENT_LEVELS:]]
+        self.committed = [manifest.summary for manifest in manifests]
+        lines = [line_of(text_for(to_json(summary)), self._tag) for summary in self.committed[DOCUMENT_LEVELS:]]
         self._whole_bytes = sum(map(len, lines))
         if lines:
             temporary = temporary_name(self._path / LINES)
@@ -115,18 +114,17 @@ class Ledger:
         """
         if manifest.depth != len(self.committed):
             return
-        entry = summary_of(manifest)
         if manifest.depth < DOCUMENT_LEVELS:
             last_look()
-            self.committed.append(entry)
+            self.committed.append(manifest.summary)
             self._write_document()
             return
         if self._writer is None:
             last_look()
             self._writer = EntryWriter(self._path / LINES, self._tag, last_look)
             os.truncate(self._path / LINES, self._whole_bytes)
-        self._writer.add(entry)
-        self.committed.append(entry)
+        self._writer.add(to_json(manifest.summary))
+        self.committed.append(manifest.summary)
 
     def close(self) -> None:
         """Let go of the file of lines."""
@@ -135,10 +133,5 @@ class Ledger:
             self._writer = None
 
     def _write_document(self) -> None:
-        document = {"job": self.job, "committed": self.committed[:DOCUMENT_LEVELS]}
+        document = {"job": self.job, "committed": [to_json(summary) for summary in self.committed[:DOCUMENT_LEVELS]]}
         write_document(self._path / "zarr.json", group_document(document))
-
-
-def summary_of(manifest: Manifest) -> dict[str, Any]:
-    """What the ledger repeats of a manifest."""
-    return {name: value for name, value in manifest.to_json().items() if name not in ("partitions", "arrays_kept")}

@@ -9,7 +9,7 @@ import numpy as np
 
 from storage.errors import CorruptJob
 from storage.keys.partition import Blocks, PartitionReader
-from storage.manifest import Manifest, PartitionRecord
+from storage.records import Manifest, PartitionRecord
 
 
 class Level:

@@ -12,7 +12,7 @@ from storage.files.sealed import group_document, read_group, write_document
 from storage.jobs.job import LEVELS, WORK, Job
 from storage.jobs.ledger import Ledger
 from storage.jobs.working import WorkingLevel
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 
 def replace_partition(job: Job, depth: int, name: str, made: Path) -> None:
@@ -22,6 +22,7 @@ def replace_partition(job: Job, depth: int, name: str, made: Path) -> None:
     make_directories(place.parent)
     remove(place)
     publish(made, place)
+    job.forget_level(depth)
 
 
 def replace_level(job: Job, work: WorkingLevel, manifest: Manifest) -> None:

@@ -15,7 +15,7 @@ from storage.files.sealed import read_document, write_document
 from storage.keys.array import check_chunks, read_facts
 from storage.keys.partition import PartitionWriter
 from storage.keys.spills import DiskSpills
-from storage.manifest import PartitionRecord
+from storage.records import PartitionRecord
 
 
 class WorkingLevel:
@@ -113,8 +113,11 @@ class WorkingLevel:
         if facts.record.name != name:
             raise ValueError(f"it is the partition {facts.record.name}")
         check_chunks(path, facts)
-        return facts.record
+        return facts.record.partition
 
-    def discard(self) -> None:
-        """Remove all that was made of the level, at once: its plan and what was made by it go together."""
-        remove(self.path)
+    def discard(self, committed: bool = False) -> None:
+        """Remove all that was made of the level, at once: its plan and what was made by it go together.
+
+        If it was committed, what comes back after a loss of power is swept away.
+        """
+        remove(self.path, for_good=not committed)

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import google_crc32c
 
-from storage.attributes import CODEC, ArrayDocument, checked
 from storage.files.reading import read_file, refuse_links
 from storage.files.sealed import Document, read_document
-from storage.manifest import PartitionRecord
+from storage.records import CODEC, ArrayDocument, ArrayRecord, parse
 
 CHECKSUM_BYTES = 4
 LARGEST_CHUNK_KEYS = 1 << 20
@@ -80,22 +79,13 @@ class ArrayFacts:
 
     Attributes
     ----------
-    record : PartitionRecord
+    record : ArrayRecord
     chunk_keys : int
         Keys of a chunk.
-    checksums : tuple of str or None
-        The last four bytes of every chunk, in hexadecimal; None in arrays written before they were recorded.
-    digests : tuple of int or None
-        Digests of the keys of every chunk; None in arrays written before they were recorded.
-    sample : tuple of int
-        Some keys, ascending and evenly spaced.
     """
 
-    record: PartitionRecord
+    record: ArrayRecord
     chunk_keys: int
-    checksums: tuple[str, ...] | None
-    digests: tuple[int, ...] | None
-    sample: tuple[int, ...]
 
     @property
     def chunks(self) -> int:
@@ -120,28 +110,19 @@ def read_facts(path: Path, sealed: bool) -> ArrayFacts:
     """
     refuse_links(path, path / "c")
     document = read_document(path / "zarr.json", sealed)
-    checked(ArrayDocument, document)
-    attributes = document["attributes"]
-    (keys,) = document["shape"]
-    (chunk_keys,) = document["chunk_grid"]["configuration"]["chunk_shape"]
+    found = parse(ArrayDocument, document)
+    (keys,) = found.shape
+    (chunk_keys,) = found.chunk_grid.configuration["chunk_shape"]
     if type(chunk_keys) is not int or not 0 < chunk_keys <= LARGEST_CHUNK_KEYS:
         raise ValueError(f"it has chunks of {chunk_keys} keys")
-    record = replace(PartitionRecord.from_json(attributes), keys=keys)
-    checksums = attributes.get("checksums")
-    digests = attributes.get("digests")
-    if checksums is None and sealed:
+    record = replace(found.attributes, keys=keys)
+    facts = ArrayFacts(record, chunk_keys)
+    if record.checksums is None and sealed:
         raise ValueError("it lists no checksums of chunks")
-    facts = ArrayFacts(
-        record,
-        chunk_keys,
-        None if checksums is None else tuple(checksums),
-        None if digests is None else tuple(int(digest, 16) for digest in digests),
-        tuple(int(key, 16) for key in attributes["sample"]),
-    )
-    if facts.checksums is not None and len(facts.checksums) != facts.chunks:
-        raise ValueError(f"it lists the checksums of {len(facts.checksums)} chunks and has {facts.chunks}")
-    if facts.digests is not None and (
-        len(facts.digests) != facts.chunks or sum(facts.digests) % 2**64 != facts.record.digest
+    if record.checksums is not None and len(record.checksums) != facts.chunks:
+        raise ValueError(f"it lists the checksums of {len(record.checksums)} chunks and has {facts.chunks}")
+    if record.digests is not None and (
+        len(record.digests) != facts.chunks or sum(record.digests) % 2**64 != record.digest
     ):
         raise ValueError("the digests of its chunks do not add up to its own")
     return facts
@@ -158,6 +139,6 @@ def check_chunks(path: Path, facts: ArrayFacts) -> None:
     """
     for chunk in range(facts.chunks):
         try:
-            read_frame(path, chunk, None if facts.checksums is None else facts.checksums[chunk])
+            read_frame(path, chunk, None if facts.record.checksums is None else facts.record.checksums[chunk])
         except ValueError as error:
             raise ValueError(f"{chunk_path(path, chunk)}: {error}") from error

@@ -15,8 +15,8 @@ from zarr.abc.codec import ArrayBytesCodec
 from zarr.core.common import parse_named_configuration
 from zarr.registry import register_codec
 
-from storage.attributes import CODEC
 from storage.keys.gaps import decode, encode
+from storage.records import CODEC
 
 if TYPE_CHECKING:
     from zarr.core.array_spec import ArraySpec

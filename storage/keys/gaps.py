@@ -244,7 +244,7 @@ def decode(frame: bytes | memoryview, out: NDArray[np.uint64]) -> int:
             raise ValueError("frame whose chunk was compressed in another way than with zstd alone")
         scratch = _scratch_bytes(expected)[:expected]
         try:
-            blosc2.decompress2(chunk, dst=scratch)
+            blosc2.decompress2(chunk, dst=scratch, nthreads=1)
         except (RuntimeError, ValueError, TypeError) as error:
             raise ValueError(f"Blosc2 cannot decompress the frame ({error})") from error
         if not _join(scratch, gap_bytes, field_bits, planes, values, out):

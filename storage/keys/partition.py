@@ -33,7 +33,7 @@ from storage.keys.array import (
 )
 from storage.keys.digest import add_digests, digest_of
 from storage.keys.gaps import decode, encode
-from storage.manifest import PartitionRecord, hexadecimal
+from storage.records import ArrayRecord, PartitionRecord, to_json
 
 CHUNK_KEYS = 1 << 20
 # Evenly spaced keys of each partition that its attributes repeat, for estimates that need no chunk.
@@ -124,13 +124,13 @@ class PartitionWriter:
             self._write()
         digest = sum(self._digests) % 2**64
         record = PartitionRecord(self._name, self._keys, self._states, self._first, self._last, digest, self._bytes)
-        attributes = {
-            **record.to_json(),
-            "checksums": self._checksums,
-            "digests": [hexadecimal(digest) for digest in self._digests],
-            "sample": [hexadecimal(key) for key in self._sample],
-        }
-        text = json.dumps(seal(array_document(self._keys, self._chunk.size, self._field_bits, attributes)))
+        array = ArrayRecord(
+            **vars(record),
+            sample=tuple(self._sample),
+            checksums=tuple(self._checksums),
+            digests=tuple(self._digests),
+        )
+        text = json.dumps(seal(array_document(self._keys, self._chunk.size, self._field_bits, to_json(array))))
         if self._quota is not None:
             self._quota.take(len(text))
         (self._temporary / "zarr.json").write_text(text, encoding="utf-8")
@@ -179,12 +179,12 @@ class PartitionReader:
                 f"{place} ({metadata}) holds {keys} keys where its manifest says {record.keys}", REMEDY, metadata
             )
         # The size may differ: it depends on how the keys are cut into chunks.
-        if replace(self._facts.record, bytes=record.bytes) != record:
+        if replace(self._facts.record.partition, bytes=record.bytes) != record:
             raise CorruptJob(
                 f"the array of {place} ({metadata}) is not the one that its manifest describes", REMEDY, metadata
             )
         # Arrays without recorded checksums or digests are read whole before any of it is used.
-        self._digests = self._facts.digests if self._facts.checksums is not None else None
+        self._digests = self._facts.record.digests if self._facts.record.checksums is not None else None
 
     def check_presence(self) -> None:
         """Make sure that there is a file for each chunk: a number of keys is not believed before.
@@ -241,7 +241,7 @@ class PartitionReader:
         """The keys of a chunk."""
         path = chunk_path(self._path, chunk)
         place = f"chunk {chunk} of {self._place} ({path})"
-        checksums = self._facts.checksums
+        checksums = self._facts.record.checksums
         buffer = np.empty(self._facts.chunk_keys, dtype=np.uint64)
         try:
             decode(read_frame(self._path, chunk, None if checksums is None else checksums[chunk]), buffer)
@@ -285,7 +285,7 @@ class PartitionReader:
 
     def sample(self) -> list[int]:
         """Some keys, ascending and evenly spaced."""
-        return list(self._facts.sample)
+        return list(self._facts.record.sample)
 
     def read_around(self, low: int, high: int) -> Blocks:
         """The chunks that can hold keys from ``low`` to ``high``; the sample tells which those are.
@@ -295,7 +295,7 @@ class PartitionReader:
         CorruptJob
             As for :meth:`read`.
         """
-        sample, keys = self._facts.sample, self._record.keys
+        sample, keys = self._facts.record.sample, self._record.keys
         before, behind = bisect_left(sample, low) - 1, bisect_right(sample, high)
         # Sampled keys are at multiples of a stride that is not recorded, and lies between these two.
         least = -(-keys // len(sample)) if sample else 1

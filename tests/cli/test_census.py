@@ -8,7 +8,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -188,18 +187,22 @@ def test_a_journal_of_another_census(run, fails):
 
 
 def test_compiling_is_said(run, monkeypatch):
-    """Lines say so if the kernels are not ready soon, and nothing of the time that is left."""
-    from cli import census_progress
+    """Once for a run, and as soon as it begins."""
     from pipeline.census import census
+    from storage.compiler.kernel import kernel
 
-    ready = threading.Event()
+    def load():
+        for _ in range(2):
 
-    def said(self):
-        before(self)
-        ready.set()
+            @kernel
+            def unheard_of(keys):
+                return keys + 1
 
-    before = census_progress.LineObserver.compiling
-    monkeypatch.setattr(census_progress, "COMPILING_SECONDS", 0.0)
-    monkeypatch.setattr(census_progress.LineObserver, "compiling", said)
-    monkeypatch.setitem(census.LOADERS, "stuck", lambda: ready.wait(60))
-    assert census_progress.COMPILING in run("census", "--n", "12").stderr
+            monkeypatch.setattr(unheard_of._cache, "_path", lambda *_: None)
+            assert unheard_of(1) == 2
+
+    monkeypatch.setitem(census.LOADERS, "stuck", load)
+    for _ in range(2):
+        notes = run("census", "--n", "12").stderr
+        assert notes.count("compiling the kernels, which is done once for this version of the program\n") == 1
+    assert run("census", "--n", "12", "-q").stderr == ""

@@ -11,18 +11,20 @@ import struct
 import subprocess
 import termios
 import time
-from math import inf
 from pathlib import Path
 
 import pytest
 
+import cli.display
 import cli.progress
 import cli.tables
-from cli.measuring import Meter
-from cli.progress import LineObserver, ProgressObserver, observer_for
+from cli.census_progress import CensusProgress
+from cli.display import Display, LineDisplay, LiveDisplay
+from cli.progress import SearchProgress
 from pipeline.running.counters import Counters
 from pipeline.running.events import PassProgress
 from storage.jobs.job import Job
+from storage.records import Manifest
 from tests.helpers import commands
 from tests.helpers.commands import COMMAND, Process
 
@@ -152,40 +154,99 @@ def test_encodings_without_lines():
     assert "?" in result.stdout
 
 
-def test_lines_now_and_then(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(cli.progress, "LINE_SECONDS", 0.05)
-    monkeypatch.setattr(cli.progress.Job, "open", lambda path: type("Empty", (), {"manifests": lambda self: []})())
-    observer = LineObserver(tmp_path, 1 << 30, report_from=inf)
-    with observer:
-        observer.pass_started(PassProgress(7, "expand", 1000, Counters(500, 2000, 300)))
-        for _ in range(200):
+def _progress(monkeypatch, **wishes: bool) -> SearchProgress:
+    """Progress of a search that has no job."""
+    empty = type("Empty", (), {"manifests": lambda self: []})()
+    monkeypatch.setattr(cli.progress.Job, "open", lambda path: empty)
+    return SearchProgress(Path("job"), 1 << 30, **{"progress": True, "verbose": False, "quiet": False, **wishes})
+
+
+def test_lines_now_and_then(monkeypatch, capsys):
+    monkeypatch.setattr(cli.display, "LINE_SECONDS", 0.05)
+    search = _progress(monkeypatch)
+    with search.display:
+        search.pass_started(PassProgress(7, "expand", 1000, Counters(500, 2000, 300)))
+        text = ""
+        while "level 7" not in text:
             time.sleep(0.01)
             text = capsys.readouterr().err
-            if text:
-                break
     assert "level 7, expand 50%, 500 of 1000 states, 2000 generated" in text
     assert "of 1.00 GiB memory in use" in text
 
 
-def test_the_observer_suits_the_wishes(monkeypatch):
+def test_the_display_suits_the_wishes(monkeypatch):
     def kind(**wishes: bool) -> type:
-        return type(observer_for(Path("job"), None, **{"progress": True, "verbose": False, "quiet": False, **wishes}))
+        return type(_progress(monkeypatch, **wishes).display)
 
-    assert kind() is LineObserver
-    assert kind(progress=False) is ProgressObserver
-    assert kind(quiet=True) is ProgressObserver
+    assert kind() is LineDisplay
+    assert kind(progress=False) is Display
+    assert kind(quiet=True) is Display
+    assert type(CensusProgress(True, False).display) is LineDisplay
+    assert type(CensusProgress(False, False).display) is Display
+    monkeypatch.setattr(cli.display, "is_fancy", lambda stream: True)
+    assert kind() is LiveDisplay
+    assert type(CensusProgress(True, False).display) is LiveDisplay
 
 
-def test_meter():
-    meter = Meter()
-    assert (meter.percent(), meter.seconds_left(), meter.rate()) == (0, None, 0)
-    progress = PassProgress(3, "expand", 100, Counters(50))
-    meter.start(progress)
-    time.sleep(0.01)
-    # What a resumed pass has done already does not count for its speed.
-    assert (meter.percent(), meter.seconds_left()) == (50, None)
-    progress.counters = Counters(keys=75, generated=300)
-    assert meter.seconds_left() > 0
-    assert meter.rate() > 0
-    meter.start(PassProgress(3, "merge", 0))
-    assert meter.percent() == 100
+def test_levels_are_reported_as_wished(monkeypatch, capsys):
+    def reported(seconds: float, **wishes: bool) -> bool:
+        manifest = Manifest(depth=3, keys=10, states=10, digest=0, bytes=1, seconds=seconds)
+        _progress(monkeypatch, **wishes).level_committed(manifest)
+        return "level 3: 10 states in" in capsys.readouterr().err
+
+    assert reported(2.0)
+    assert not reported(0.5)
+    assert reported(0.5, verbose=True)
+    assert not reported(2.0, progress=False)
+    assert reported(0.5, progress=False, verbose=True)
+    assert not reported(2.0, quiet=True)
+
+
+def test_rates_and_the_time_left(monkeypatch):
+    """With a clock of the test's own."""
+    now = 100.0
+    search = _progress(monkeypatch)
+    display = search.display
+    assert isinstance(display, LineDisplay)
+    display._progress.get_time = lambda: now
+    assert display._line(display._look())[0] == "starting"
+    progress = PassProgress(3, "expand", 100, Counters(50, 1000))
+    search.pass_started(progress)
+    for _ in range(2):
+        # What a resumed pass has done already does not count for its speed.
+        line = display._line(display._look())
+        assert line[0] == "level 3, expand 50%"
+        assert "1000 generated (0/s)" in line
+        assert "time left not known yet" in line
+    for keys, generated in ((60, 1400), (70, 1800), (80, 2200)):
+        now += 2.0
+        progress.counters = Counters(keys, generated)
+        line = display._line(display._look())
+    assert line[0] == "level 3, expand 80%"
+    assert "2200 generated (200/s)" in line
+    assert "4 s left" in line
+    search.pass_started(PassProgress(3, "merge", 0))
+    line = display._line(display._look())
+    assert line[0] == "level 3, merge 100%"
+    assert "0 s left" in line
+
+
+def test_what_a_live_display_shows(monkeypatch, capsys):
+    monkeypatch.setattr(cli.display, "is_fancy", lambda stream: True)
+    monkeypatch.setenv("COLUMNS", "100")
+    search = _progress(monkeypatch)
+    display = search.display
+    assert isinstance(display, LiveDisplay)
+
+    def shown() -> str:
+        display._progress.console.print(display._progress.get_renderable())
+        return capsys.readouterr().err
+
+    assert shown() == "starting\n"
+    search.pass_started(PassProgress(12, "expand", 200, Counters(50, 1000, 300)))
+    display.warn("stopping")
+    lines = shown().splitlines()
+    assert lines[0].split()[:4] == ["level", "12,", "expand", "25%"]
+    assert lines[1] == "  50 of 200 states · 1000 generated (0/s) · 300 spilled"
+    assert lines[2].startswith("  0 states so far · 0 B on disk · ")
+    assert lines[3] == "  stopping"

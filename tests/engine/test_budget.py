@@ -53,14 +53,14 @@ def test_sparse_keys_leave_less(total: int, base: int, workers: int) -> None:
     """More bytes of a key in files are taken from the buffers, then from the workers."""
     try:
         budget = divide(total, base, workers)
-        sparse = budget.adapted(6.0, 1)
+        sparse = budget.for_keys_of(6.0)
     except OutOfBudget:
         return
-    assert budget.adapted(1.0, 1) is budget
+    assert budget.for_keys_of(1.0) is budget
     assert sparse.workers <= budget.workers
     fixed = worker_bytes(DEFAULT, 1, 6.0)
     assert base + RESERVE_BYTES + sparse.workers * (fixed + sparse.buffer_keys * KEY_BYTES) <= total
-    assert budget.adapted(100.0, 1) == budget.adapted(MOST_CODED_BYTES, 1)
+    assert budget.for_keys_of(100.0) == budget.for_keys_of(MOST_CODED_BYTES)
 
 
 def test_the_part_of_a_worker() -> None:

@@ -16,7 +16,7 @@ from pipeline.running.executors import Stopped
 from storage.errors import CorruptJob, InvalidInput, JobError, OutOfBudget
 from storage.files.sealed import group_document, write_document
 from storage.jobs.job import Job
-from storage.manifest import Manifest
+from storage.records import Manifest
 from tests.engine.jobs import summary
 from tests.engine.tiny import Sizes, everything_small
 

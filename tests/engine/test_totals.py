@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from pipeline import Search, Sliding, Snake
+from pipeline.spaces.permutations.space import Permutation
 from storage.jobs.job import Job
 from tests.conftest import DATA
 from tests.engine.jobs import leftovers
-from tests.spaces import slow_sliding, slow_snake
+from tests.spaces import slow_permutations, slow_sliding, slow_snake
 
 LONG_START = "11112121111112111211111122111110101111"
 MEMORY = 2**30
@@ -93,3 +94,36 @@ def test_fifteen(depth: int, tmp_path: Path, sliding_counts: dict[tuple[int, int
     assert list(table.states) == sliding_counts[4, 4][: depth + 1]
     exactly = json.loads((DATA / "fifteen_exactly_n.json").read_text())["terms"]
     assert table.derived["exactly"] == exactly[: depth + 1]
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"family": "pancake", "size": 8},
+        {"family": "burnt-pancake", "size": 6},
+        {"family": "cyclic-coxeter", "size": 8},
+        {"family": "lrx", "size": 9},
+        {"family": "hungarian-rings", "rings": "4,2,8,4"},
+        {"family": "pocket-cube", "metric": "quarter"},
+        pytest.param({"family": "pocket-cube", "metric": "half"}, marks=slow),
+        pytest.param({"family": "top-spin", "size": 11}, marks=slow),
+        pytest.param({"family": "pancake", "size": 11}, marks=slow),
+    ],
+    ids=lambda parameters: "-".join(map(str, parameters.values())),
+)
+def test_permutations(parameters: dict[str, Any], tmp_path: Path) -> None:
+    space = Permutation(**parameters)
+    table = Search(space, job=tmp_path / "job", memory=MEMORY).run()
+    reference = space.reference()
+    assert reference is not None
+    assert table.complete
+    assert table.states == reference.states
+    assert leftovers(tmp_path / "job") == []
+
+
+@pytest.mark.parametrize("word", ["000000001111", "001122001122"])
+def test_words(word: str, tmp_path: Path) -> None:
+    space = Permutation(family="lrx", size=len(word), start=word)
+    levels = slow_permutations.levels(space.generators.images, space.parse(word).tolist())
+    table = Search(space, job=tmp_path / "job", memory=MEMORY).run()
+    assert table.states == tuple(map(len, levels))

@@ -17,7 +17,7 @@ from storage.errors import CorruptJob, Mismatch
 from storage.jobs.job import Job
 from storage.jobs.restoring import restore_ledger
 from storage.keys.partition import PartitionWriter
-from storage.manifest import Manifest
+from storage.records import Manifest
 from tests.engine.jobs import keys_at
 from tests.engine.tiny import everything_small
 from tests.helpers.levels import verify_levels

@@ -75,7 +75,7 @@ class Toy(StateSpace):
         return Expansion(consumed, written, forward, backward)
 
     def key_of(self, state: State) -> int:
-        return int.from_bytes(state.tobytes(), "little")
+        return int.from_bytes(state.astype(np.uint8).tobytes(), "little")
 
     def state_of(self, key: int) -> State:
         return np.frombuffer(int(key).to_bytes(8, "little"), dtype=np.uint8)

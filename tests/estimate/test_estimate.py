@@ -50,11 +50,14 @@ def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pipeline.estimate.estimator.divide", lambda *arguments, **options: SMALL)
 
 
-@pytest.mark.parametrize("case", ["fifteen 18", "snake 14", "blank elsewhere", "pancakes"])
-def test_states_and_disk(case: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("case", "most_keys"),
+    [("fifteen 18", 1 << 14), ("snake 14", 1 << 14), ("blank elsewhere", 1 << 14), ("pancakes", 1 << 16)],
+)
+def test_states_and_disk(case: str, most_keys: int, tmp_path: Path) -> None:
     space, depth = CASES[case]()
     job = run(space, tmp_path / "job", depth)
-    estimate = estimate_of(space, depth)
+    estimate = estimate_of(space, depth, most_keys=most_keys)
     made = [manifest for manifest in job.manifests() if manifest.keys]
     assert len(estimate.levels) == pytest.approx(len(made), abs=2)
     assert estimate.states == pytest.approx(sum(manifest.states for manifest in made), rel=0.05)

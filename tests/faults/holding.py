@@ -32,7 +32,7 @@ from storage.errors import PipelineError
 from storage.jobs.job import Job
 from storage.jobs.working import WorkingLevel
 from storage.locking.lock import JobLock
-from storage.manifest import Manifest
+from storage.records import Manifest
 from tests.engine.tiny import Sizes, assign, shrink
 
 # Short, but long enough for a machine that does other things too.

@@ -22,7 +22,7 @@ from storage.errors import OutOfBudget
 from storage.files import durable
 from storage.files.durable import bytes_below
 from storage.jobs.job import Job
-from storage.manifest import Manifest
+from storage.records import Manifest
 from tests.engine.jobs import leftovers, summary
 from tests.engine.tiny import Sizes, everything_small
 from tests.faults.servers import two_workers

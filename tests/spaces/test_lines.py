@@ -21,6 +21,12 @@ SPACES: list[tuple[str, dict[str, Any]]] = [
     ("sliding", {"rows": 4, "cols": 4, "blank": 6}),
     ("fifteen", {}),
     ("permutations", {"family": "pancake", "size": 5}),
+    ("permutations", {"family": "pancake", "size": 4, "notation": "cycles"}),
+    ("permutations", {"family": "lrx", "size": 12, "start": "00112 2 3 4 5 6 7 8".replace(" ", "")}),
+    ("permutations", {"family": "top-spin", "size": 12}),
+    ("permutations", {"family": "lrx", "size": 6, "start": "10,é,10,7,é,x"}),
+    ("permutations", {"family": "pocket-cube"}),
+    ("permutations", {"generators": "[[0]]"}),
 ]
 
 
@@ -53,6 +59,8 @@ def test_a_block_is_the_same_as_one_by_one(name: str, parameters: dict[str, Any]
         ("fifteen", {}, (1 << 64) - 1),
         ("sliding", {"rows": 2, "cols": 2}, 15 << 4),
         ("sliding", {"rows": 2, "cols": 2}, 3 << 9),
+        ("permutations", {"size": 4}, 24),
+        ("permutations", {"size": 4, "start": "0011"}, (1 << 64) - 1),
     ],
 )
 def test_a_key_of_no_state(name: str, parameters: dict[str, Any], wrong: int) -> None:

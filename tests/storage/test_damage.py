@@ -18,7 +18,7 @@ from storage.files.sealed import read_document, seal
 from storage.jobs.job import Job
 from storage.jobs.restoring import restore_ledger
 from storage.keys.partition import PartitionWriter
-from storage.manifest import Manifest
+from storage.records import Manifest
 from tests.faults.first_format import to_first_format
 from tests.helpers.levels import verify_levels
 

@@ -17,7 +17,7 @@ from storage.files.sealed import read_document, seal
 from storage.jobs.job import Job
 from storage.jobs.sweeping import sweep
 from storage.keys.partition import PartitionWriter
-from storage.manifest import Manifest
+from storage.records import Manifest
 
 SPACE = {"name": "toy", "parameters": {"n": 3}, "key_version": 1, "field_bits": 0, "mask_bits": 0}
 

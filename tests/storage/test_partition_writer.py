@@ -17,7 +17,7 @@ from storage.files.durable import bytes_below
 from storage.jobs.level import Level
 from storage.keys.digest import digest_of
 from storage.keys.partition import PartitionWriter
-from storage.manifest import Manifest, PartitionRecord
+from storage.records import ArrayRecord, Manifest, PartitionRecord, parse
 
 keys_of_any_number = st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 100), min_size=1, max_size=120, unique=True)
 
@@ -52,7 +52,7 @@ def test_pieces_of_any_size(numbers: list[int], cuts: list[int], room: int, chun
             int(digest_of(keys)),
             bytes_below(directory / "00000" / "c"),
         )
-        assert PartitionRecord.from_json(array.attrs.asdict()) == record
+        assert parse(ArrayRecord, array.attrs.asdict()).partition == record
         # No chunk behind the end, and nothing under a temporary name.
         size = array.chunks[0]
         assert sorted(int(entry.name) for entry in (directory / "00000" / "c").iterdir()) == list(

@@ -71,8 +71,14 @@ class Arrangements(ABC):
         """Key of an arrangement of the start's letters."""
 
     @abstractmethod
-    def state_of(self, key: int) -> State:
-        """Arrangement with a key."""
+    def states_of(self, keys: Keys) -> NDArray[np.uint8]:
+        """Arrangements with some keys, one a row.
+
+        Raises
+        ------
+        InvalidInput
+            If one is the key of no arrangement.
+        """
 
 
 class Permutations(Arrangements):
@@ -130,7 +136,7 @@ class Permutations(Arrangements):
     def expand(self, keys: Keys, out: Keys) -> tuple[int, int]:
         from pipeline.spaces.permutations import expansion
 
-        _check_largest(keys, self._chain.order)
+        _check_keys(keys[-1:], self._chain.order)
         if not self._chain.levels:
             # One state, to which all moves lead.
             consumed = min(keys.size, out.size // len(self._moves))
@@ -151,12 +157,12 @@ class Permutations(Arrangements):
             raise InvalidInput("no moves lead from the start to this arrangement")
         return rank
 
-    def state_of(self, key: int) -> State:
-        _check_largest(np.array([key], dtype=np.uint64), self._chain.order)
-        element = self._chain.elements(np.array([key], dtype=np.int64))
-        state = self._start.copy()
-        state[self._places] = self._start[self._places[inverses_of(element)[0]]]
-        return state
+    def states_of(self, keys: Keys) -> NDArray[np.uint8]:
+        _check_keys(keys, self._chain.order)
+        states = np.tile(self._start, (keys.size, 1))
+        origins = inverses_of(self._chain.elements(keys.astype(np.int64)))
+        states[:, self._places] = self._start[self._places[origins]]
+        return states
 
 
 class Words(Arrangements):
@@ -219,7 +225,7 @@ class Words(Arrangements):
     def expand(self, keys: Keys, out: Keys) -> tuple[int, int]:
         from pipeline.spaces.permutations import expansion
 
-        _check_largest(keys, self._words)
+        _check_keys(keys[-1:], self._words)
         if self._start.size <= SHORT_WORD:
             consumed, written = expansion.expand_short_words(keys, out, self._tables, self._classes, self._binomials)
         else:
@@ -240,22 +246,22 @@ class Words(Arrangements):
         word[word == self._filler] = FILLER
         return int(rank_of_word(word, self._classes, self._binomials))
 
-    def state_of(self, key: int) -> State:
-        from pipeline.spaces.permutations.ranking import decode_word
+    def states_of(self, keys: Keys) -> NDArray[np.uint8]:
+        from pipeline.spaces.permutations.ranking import decode_words
 
-        _check_largest(np.array([key], dtype=np.uint64), self._words)
-        word = np.empty(self._start.size, dtype=np.uint8)
-        decode_word(key, word, np.empty(len(self._classes), dtype=np.int64), self._classes, self._binomials)
-        word = np.where(word == FILLER, self._filler, word)
-        state = np.empty_like(word)
-        state[self._order] = word
-        return state
+        _check_keys(keys, self._words)
+        words = np.empty((keys.size, self._start.size), dtype=np.uint8)
+        decode_words(keys, words, self._classes, self._binomials)
+        states = np.empty_like(words)
+        states[:, self._order] = np.where(words == FILLER, self._filler, words)
+        return states
 
 
-def _check_largest(keys: Keys, count: int) -> None:
-    """Make sure that ascending keys are less than ``count``; the kernels' tables end there."""
-    if keys.size and int(keys[-1]) >= count:
-        raise InvalidInput(f"{int(keys[-1])} is the key of no arrangement; they are less than {count}")
+def _check_keys(keys: Keys, count: int) -> None:
+    """Make sure that keys are less than ``count``; the kernels' tables end there."""
+    wrong = keys[keys >= np.uint64(count)]
+    if wrong.size:
+        raise InvalidInput(f"{int(wrong[0])} is the key of no arrangement; they are less than {count}")
 
 
 def orbits_of(moves: Elements) -> list[list[int]]:

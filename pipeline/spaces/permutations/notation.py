@@ -6,6 +6,7 @@ import re
 from collections import Counter
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline.spaces.contract import State
 from pipeline.spaces.permutations.files import read_cycles, write_cycles
@@ -97,6 +98,30 @@ class Notation:
         """A state as a line of letters."""
         letters = [self.alphabet[number] for number in state.tolist()]
         return " ".join(letters) if self.distinct else join_letters(letters)
+
+    def lines(self, states: NDArray[np.uint8]) -> bytes:
+        """Many states, each as a line, as :meth:`format` writes them.
+
+        Parameters
+        ----------
+        states : ndarray of uint8, shape (m, places)
+        """
+        first = self.format(self.start)
+        places = states.shape[1]
+        separator = " " if places > 1 and len(first) > sum(len(self.alphabet[n]) for n in self.start) else ""
+        letters = [f"{letter}{separator}".encode() for letter in self.alphabet]
+        width = max(map(len, letters))
+        # Letters of any length as rows of one length; what is too much is 0 and left out in the end.
+        table = np.array([list(letter.ljust(width, b"\0")) for letter in letters], dtype=np.uint8)
+        characters = np.zeros((len(states), places * width + 1), dtype=np.uint8)
+        characters[:, :-1] = table[states].reshape(len(states), places * width)
+        characters[:, -1] = ord("\n")
+        if separator:
+            # No separator behind the last letter: it is the last character of that letter's row that is not 0.
+            ends = np.array([len(letter) - 1 for letter in letters])
+            characters[np.arange(len(states)), (places - 1) * width + ends[states[:, -1]]] = 0
+        lines: bytes = characters[characters != 0].tobytes()
+        return lines
 
     def cycles(self, state: State) -> str:
         """What a state of distinct letters does to the start, in cycles with places from 1."""

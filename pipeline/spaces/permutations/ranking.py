@@ -83,6 +83,14 @@ def decode_word(rank, word, parts, classes, binomials):
                 break
 
 
+@kernel
+def decode_words(ranks, words, classes, binomials):
+    """Write the words with given ranks to the rows of ``words``."""
+    parts = np.empty(classes.shape[0], dtype=np.int64)
+    for i in range(ranks.size):
+        decode_word(np.int64(ranks[i]), words[i], parts, classes, binomials)
+
+
 @kernel(inline="always")
 def _bit_count(bits):
     """Set bits of a 64-bit integer, in the form that compilers turn into one instruction where there is one."""

@@ -49,6 +49,7 @@ class Permutation(StateSpace):
     """
 
     name = "permutations"
+    example = {"family": "pancake", "size": 7}  # noqa: RUF012
     Parameters = PermutationParameters
     layout = KeyLayout(version=1)
     detection = Detection.LEVELS
@@ -81,7 +82,8 @@ class Permutation(StateSpace):
         return self._arrangements.key_of(self._notation.checked(state))
 
     def state_of(self, key: int) -> State:
-        return self._arrangements.state_of(key)
+        state: State = self._arrangements.states_of(np.array([key], dtype=np.uint64))[0]
+        return state
 
     def moves(self, state: State | str) -> list[tuple[str, State]]:
         """Neighbours in ascending order, each with the move that leads there; moves to the same one are joined."""
@@ -102,6 +104,12 @@ class Permutation(StateSpace):
         state = self.as_state(state)
         in_cycles = self.parameters.notation == "cycles"
         return self._notation.cycles(state) if in_cycles else self._notation.format(state)
+
+    def format_keys(self, keys: Keys) -> bytes:
+        states = self._arrangements.states_of(keys)
+        if self.parameters.notation == "cycles":
+            return "".join(f"{self.format(state)}\n" for state in states).encode()
+        return self._notation.lines(states)
 
     def short_name(self) -> str:
         """Name for a job of this space, such as ``pancake-11``."""

@@ -83,6 +83,7 @@ class Sliding(StateSpace):
     """
 
     name = "sliding"
+    example = {"rows": 2, "cols": 4}  # noqa: RUF012
     Parameters = SlidingParameters
     layout = KeyLayout(version=1, field_bits=9, mask_bits=4)
     detection = Detection.MASKS

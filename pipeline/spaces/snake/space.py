@@ -84,6 +84,7 @@ class Snake(StateSpace):
     """
 
     name = "snake"
+    example = {"n": 12}  # noqa: RUF012
     Parameters = SnakeParameters
     layout = KeyLayout(version=1)
     detection = Detection.ONE_SIDED
