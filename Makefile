@@ -5,8 +5,11 @@ READY := $(ENVIRONMENT)/.ready
 # The tests of a file run one after the other, in one of as many processes as there are processors.
 PARALLEL := --numprocesses auto --dist loadfile
 
+RESOLUTION_lowest := lowest-direct
+RESOLUTION_newest := highest
+
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow lint format benchmark plots clean
+.PHONY: help run test test-slow compatibility lowest newest lint format benchmark plots clean
 
 help:  ## Show what there is to make.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -24,6 +27,14 @@ test: $(READY)  ## Run the tests that take less than a minute each.
 
 test-slow: $(READY)  ## Run the long tests as well.
 	$(BIN)/python -m pytest $(PARALLEL) -m 'slow or not slow'
+
+compatibility: lowest newest  ## Run the tests with the lowest and with the newest versions of the dependencies.
+
+lowest newest: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(ENVIRONMENT)-$@
+	$(BIN)/uv pip install --quiet --python $(ENVIRONMENT)-$@ --resolution $(RESOLUTION_$@) --editable '.[dev]'
+	$(ENVIRONMENT)-$@/bin/python -m pytest $(PARALLEL)
 
 lint: $(READY)  ## Check style, types, who imports whom, and that nothing is called by nobody.
 	$(BIN)/ruff check .
@@ -45,5 +56,5 @@ plots: $(READY)  ## Draw the plots of the docs from the results in benchmarks/re
 	$(BIN)/python benchmarks/plots.py
 
 clean:  ## Remove the environment and caches (jobs stay).
-	rm -rf $(ENVIRONMENT) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(ENVIRONMENT) $(ENVIRONMENT)-lowest $(ENVIRONMENT)-newest .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

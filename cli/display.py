@@ -6,7 +6,6 @@ import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from cli.sizes import duration
@@ -55,9 +54,7 @@ class Display:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         return
 
     def message(self, text: str) -> None:
@@ -77,11 +74,13 @@ class _Measuring(Display):
 
     def __init__(self, watched: Watched) -> None:
         super().__init__(watched)
-        self._lock = threading.Lock()
-        self._tasks: list[Task] = []
+        self._begun = False
         self._warning = ""
-        # Last, because it asks at once what it will show.
+        # It asks at once what it will show.
         self._progress = self._make_progress()
+        for visible in (True, False):
+            self._progress.add_task("", total=None, visible=visible)
+        self._tasks = self._progress.tasks
 
     def _make_progress(self) -> Progress:
         from rich.progress import Progress
@@ -89,26 +88,23 @@ class _Measuring(Display):
         return Progress(console=console(sys.stderr), auto_refresh=False, speed_estimate_period=WINDOW_SECONDS)
 
     def begin(self, title: str, total: int) -> None:
+        # What is done already does not count for the speed. No lock is held: rich draws at once, and asks for counts.
         done, other = self._watched.counts()
-        with self._lock:
-            for task in self._tasks:
-                self._progress.remove_task(task.id)
-            # What is done already does not count for the speed.
-            self._progress.add_task(title, total=total, completed=done)
-            self._progress.add_task("", total=None, completed=other, visible=False)
-            self._tasks = self._progress.tasks
+        shown, rated = self._tasks
+        self._progress.reset(rated.id, completed=other)
+        self._progress.reset(shown.id, total=total, completed=done, description=title)
+        self._begun = True
 
     def warn(self, text: str) -> None:
         self._warning = text
 
     def _look(self) -> Task | None:
         """Take the counts over; returns the task that is shown."""
-        with self._lock:
-            if not self._tasks:
-                return None
-            for task, count in zip(self._tasks, self._watched.counts(), strict=True):
-                self._progress.update(task.id, completed=count)
-            return self._tasks[0]
+        if not self._begun:
+            return None
+        for task, count in zip(self._tasks, self._watched.counts(), strict=True):
+            self._progress.update(task.id, completed=count)
+        return self._tasks[0]
 
     def _facts(self) -> list[str]:
         return self._watched.facts(self._tasks[1].speed or 0.0)
@@ -134,9 +130,7 @@ class LineDisplay(_Measuring):
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._thread.join()
 
@@ -162,9 +156,7 @@ class LiveDisplay(_Measuring):
         self._progress.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
     def message(self, text: str) -> None:

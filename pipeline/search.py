@@ -18,6 +18,7 @@ from pipeline.running.memory import MIB, Budget, budget_for
 from pipeline.running.provenance import provenance
 from pipeline.running.settings import Settings
 from pipeline.running.stoppable import StoppableRun
+from pipeline.running.tuning import Tuning, wanted_tuning
 from pipeline.spaces.claims import check_space
 from pipeline.spaces.contract import StateSpace
 from pipeline.spaces.guards import roots_of
@@ -42,6 +43,8 @@ class Search(StoppableRun):
         Job directory; ``jobs/<short name of the space>`` unless given.
     settings : Settings, optional
     observer : Observer, optional
+    tuning : Tuning, optional
+        How levels are cut up.
     **options
         Fields of :class:`Settings`, instead of ``settings``.
 
@@ -58,6 +61,7 @@ class Search(StoppableRun):
         job: str | os.PathLike[str] | None = None,
         settings: Settings | None = None,
         observer: Observer | None = None,
+        tuning: Tuning | None = None,
         **options: Any,
     ) -> None:
         super().__init__()
@@ -69,6 +73,7 @@ class Search(StoppableRun):
         self.space = space
         self.path = Path(job) if job is not None else DEFAULT_JOBS_DIRECTORY / short_name(space)
         self.settings = Settings.of(settings, options)
+        self.tuning = tuning
         self.observer = observer if observer is not None else Observer()
 
     @classmethod
@@ -234,6 +239,7 @@ class Search(StoppableRun):
         budget = budget_for(
             self.settings.memory,
             executor.workers,
+            self.tuning if self.tuning is not None else wanted_tuning(),
             earlier_levels=levels_read(self.space),
             on_this_machine=executor.shares_memory,
         )

@@ -27,7 +27,7 @@ def files() -> list[str]:
 
 @cache
 def names_in(file: str) -> set[str]:
-    """Functions, classes, and methods as ``Class.method``."""
+    """Functions, classes, methods as ``Class.method``, and what is assigned."""
     names: set[str] = set()
 
     def collect(node: ast.AST, prefix: str) -> None:
@@ -36,7 +36,14 @@ def names_in(file: str) -> set[str]:
                 names.add(prefix + child.name)
                 collect(child, f"{prefix}{child.name}.")
 
-    collect(ast.parse((ROOT / file).read_text(encoding="utf-8")), "")
+    module = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    collect(module, "")
+    for statement in module.body:
+        if isinstance(statement, ast.Assign):
+            # Kernels that a function makes.
+            names |= {
+                node.id for target in statement.targets for node in ast.walk(target) if isinstance(node, ast.Name)
+            }
     return names
 
 

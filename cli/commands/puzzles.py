@@ -45,7 +45,8 @@ def _described(name: str) -> dict[str, Any]:
         "name": name,
         "description": text,
         "parameters": [_parameter(key, field) for key, field in fields.items()],
-        "example": f"pipeline run --puzzle {name} {arguments}".strip(),
+        # The whole of the fifteen puzzle takes terabytes.
+        "example": f"pipeline run --puzzle {name} {'--max-depth 20' if name == 'fifteen' else arguments}".strip(),
     }
 
 

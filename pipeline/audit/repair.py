@@ -14,6 +14,7 @@ from pipeline.level.maker import LevelMaker, Selection
 from pipeline.running.events import Observer
 from pipeline.running.executors import Executor, ThreadExecutor
 from pipeline.running.memory import Budget, available_workers, budget_for
+from pipeline.running.tuning import wanted_tuning
 from pipeline.spaces.contract import StateSpace
 from storage.errors import CorruptJob
 from storage.files.durable import make_directories, remove, remove_orphans
@@ -72,7 +73,7 @@ def repair(
     JobError, JobLocked, OutOfBudget
     """
     load_kernels(space)
-    budget = budget_for(memory, available_workers(), earlier_levels=levels_read(space))
+    budget = budget_for(memory, available_workers(), wanted_tuning(), earlier_levels=levels_read(space))
     with ThreadExecutor(budget.workers) as executor, job.lock(tell), writing(job.path):
         # The program makes none; what they stand for counts as missing.
         remove_links(job.path / LEVELS)
@@ -186,7 +187,7 @@ class _Repairer:
         """An empty directory for making something of a level again."""
         path = self._job.path / WORK / REPAIR
         remove(path)
-        work = WorkingLevel(path, depth, self._space.layout.field_bits, self._job.sealed)
+        work = WorkingLevel(path, depth, self._space.layout.field_bits, self._job.sealed, self._budget.tuning.cut)
         make_directories(work.partitions)
         return work
 

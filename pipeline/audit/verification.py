@@ -13,10 +13,11 @@ from pipeline.level.kernels import load_kernels
 from pipeline.level.maker import LevelMaker
 from pipeline.running.events import Observer
 from pipeline.running.executors import ThreadExecutor
-from pipeline.running.memory import available_workers, budget_for
+from pipeline.running.memory import Budget, available_workers, budget_for
+from pipeline.running.tuning import wanted_tuning
 from pipeline.spaces.contract import StateSpace
 from pipeline.spaces.guards import described, expand_safely
-from storage.errors import CorruptJob, FalseClaim, Mismatch
+from storage.errors import CorruptJob, FalseClaim, Mismatch, OutOfBudget
 from storage.files.refusals import writing
 from storage.jobs.job import Job
 from storage.jobs.level import Level
@@ -90,10 +91,10 @@ def verify_expansion(
     frontier = job.level(depth - 1)
     expected = job.level(depth).manifest
     release_scratch()
-    budget = budget_for(memory, available_workers(), earlier_levels=max(2, levels_read(space)))
+    budget = _budget(space, memory)
     with private_scratch(job, work_dir) as directory, ThreadExecutor(budget.workers) as executor:
         room = Room(job, None, False, Observer(), directory)
-        work = WorkingLevel(directory / "level", depth, space.layout.field_bits)
+        work = WorkingLevel(directory / "level", depth, space.layout.field_bits, cut=budget.tuning.cut)
         maker = LevelMaker(space, executor, budget, Observer(), room)
         earlier = partial(EarlierLevels(space, job, believing=False).of, depth)
         with room.watching(work), writing(directory):
@@ -135,3 +136,15 @@ def _refuse_false_claim(space: StateSpace, level: Level, frontier: Level) -> Non
                                 f"{frontier.manifest.depth}",
                                 "set bipartite = False and Detection.LEVELS, and search again",
                             )
+
+
+def _budget(space: StateSpace, memory: int | None) -> Budget:
+    """The budget for leaving out two levels; where it is too small for that, the one that the search had.
+
+    A single worker finds room for the chunk of one more level in the reserve.
+    """
+    workers, tuning = available_workers(), wanted_tuning()
+    try:
+        return budget_for(memory, workers, tuning, earlier_levels=max(2, levels_read(space)))
+    except OutOfBudget:
+        return budget_for(memory, 1, tuning, earlier_levels=levels_read(space))

@@ -134,7 +134,7 @@ class Estimate:
                 bytes_of_arrays = keys * level.array_bytes
                 partitions = 0
             frontier = levels[-1].keys if levels else 0.0
-            if is_small(frontier, self.space.max_neighbours):
+            if is_small(frontier, self.space.max_neighbours, self.budget.tuning):
                 expected, planned = int(frontier) * self.space.max_neighbours, 1
             else:
                 expected = expected_spill(generated, rates.repetition())
@@ -151,7 +151,7 @@ class Estimate:
                     source,
                     going_on and depth < len(self._measured.manifests),
                     keys,
-                    bytes_of_arrays + metadata_bytes(keys, partitions),
+                    bytes_of_arrays + self._metadata_bytes(keys, spilled, partitions),
                     MANIFEST_BYTES + PARTITION_BYTES * partitions,
                     0.0 if in_memory else spilled * spill_bytes,
                     spilled if in_memory else 0.0,
@@ -159,6 +159,13 @@ class Estimate:
                 )
             )
         return tuple(levels)
+
+    def _metadata_bytes(self, keys: float, spilled: float, partitions: int) -> float:
+        """Bytes of the metadata of arrays. They repeat fewer keys where it was not known beforehand how many stay."""
+        known = self.space.detection is not Detection.LEVELS and spilled <= self.budget.tuning.window * partitions
+        part = 1.0 if known or not spilled else min(1.0, keys / spilled)
+        sample = self.budget.tuning.cut.sample
+        return metadata_bytes(part * min(keys, sample * partitions), partitions, sample)
 
     @property
     def origin(self) -> str:
@@ -207,7 +214,7 @@ class Estimate:
         """Most bytes of memory, never more than the budget."""
         budget = self.budget
         most = max(level.keys for level in self.levels)
-        chunk = budget.tuning.chunk
+        chunk = budget.tuning.cut.chunk
         part = worker_bytes(budget.tuning, budget.earlier_levels, budget.coded_bytes)
         chunks = min(part, 2 * chunk * KEY_BYTES) if most > chunk else 0
         held = max(level.memory_keys for level in self.levels)

@@ -10,8 +10,7 @@ from pipeline.bench.disk import time_disk
 from pipeline.bench.processes import Processes
 from pipeline.bench.steps import keys_of, largest_level, time_steps
 from pipeline.estimate.estimate import Estimate, Startup
-from pipeline.estimate.speed import TELLING_KEYS
-from pipeline.estimate.trial import MOST_KEYS, MOST_SECONDS, Measured, Trial, measured_of
+from pipeline.estimate.trial import MOST_KEYS, MOST_SECONDS, TELLING_KEYS, Measured, Trial, measured_of
 from pipeline.level.earlier import levels_read
 from pipeline.level.kernels import load_kernels
 from pipeline.running.memory import available_memory, available_workers, divide, resident_bytes

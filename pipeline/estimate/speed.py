@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.estimate.lines import Line
-from pipeline.estimate.trial import Measured
+from pipeline.estimate.trial import TELLING_KEYS, Measured
 from storage.records import Manifest
 
-# Levels of so many keys say how much longer a level takes than its steps.
-TELLING_KEYS = 1 << 16
 TELLING_LEVELS = 4
 
 

@@ -21,6 +21,8 @@ from storage.records import Manifest
 MOST_KEYS = 3 << 21
 # Of processor time, which does not depend on what else the machine does.
 MOST_SECONDS = 4.0
+# Levels of so many keys say how much longer a level takes than its steps.
+TELLING_KEYS = 1 << 16
 # Of a level that takes no time: what committing it costs.
 SMALL_LEVEL = 1 << 10
 # Of the processors' time that workers do not wait for each other. Two workers are 1.82 times as fast as one.
@@ -142,11 +144,13 @@ class Trial:
 
     def _share(self, manifests: tuple[Manifest, ...], work: dict[int, float]) -> float:
         """Of what the workers could have had while the largest level was made."""
-        depth = max(manifests, key=lambda manifest: manifest.keys).depth
+        largest = max(manifests, key=lambda manifest: manifest.keys)
+        if largest.keys < TELLING_KEYS:
+            return 1.0
+        depth = largest.depth
         times = self._watch.times
         workers = min(self._settings.workers or available_workers(), available_workers())
-        waited = (times[depth][0] - times[depth - 1][0]) * workers if depth else 0.0
-        return min(1.0, work[depth] / waited) if waited else 1.0
+        return min(1.0, work[depth] / ((times[depth][0] - times[depth - 1][0]) * workers))
 
     def _work(self, manifests: tuple[Manifest, ...]) -> dict[int, float]:
         processor = {depth: seconds for depth, (_, seconds) in self._watch.times.items()}

@@ -89,7 +89,7 @@ class Room:
             If it is not, unless forced.
         """
         before = self._before(work.depth)
-        expected = forecast(plan, before, in_memory)
+        expected = forecast(plan, before, in_memory, work.cut.sample)
         done = bytes_below(work.path)
         needed = max(0, expected.total - done)
         self._needed = expected.total

@@ -11,6 +11,7 @@ from pipeline.level.duplicates import drop_recent, join_duplicates, no_recent_ke
 from pipeline.level.sort import sort_keys
 from pipeline.level.workspace import workspace
 from pipeline.running.counters import Counters
+from pipeline.running.tuning import Tuning
 from pipeline.spaces.contract import Keys, StateSpace
 from pipeline.spaces.guards import expand_safely
 from storage.jobs.level import Level
@@ -19,9 +20,6 @@ from storage.keys.spills import Spills
 
 Report = Callable[[Counters], None]
 
-STEP_KEYS = 1 << 17
-CACHED_KEYS = 1 << 18
-SMALLEST_PIECE = 1 << 14
 # Fewer keys than this part of the neighbours left by joining: use more of the buffer.
 WORTH_JOINING = 0.75
 # Neighbours that are remembered, so that they are not sorted again: as many as fit the second-level cache with what
@@ -49,6 +47,7 @@ def expand(
     spills: Spills,
     buffer_keys: int,
     exhaustive: bool,
+    tuning: Tuning,
     report: Report | None = None,
 ) -> Counters:
     """Run one expand task.
@@ -66,6 +65,7 @@ def expand(
         Size of the buffer that collects neighbours.
     exhaustive : bool
         See :meth:`StateSpace.expand`.
+    tuning : Tuning
     report : callable, optional
         Called now and then with what was counted since the last call.
 
@@ -90,7 +90,7 @@ def expand(
     recent: Keys | None = no_recent_keys(RECENT_KEYS)
     # Sorting is fastest in the processor's caches, but pieces that are too small cost more than that gains. A larger
     # part of the buffer also pays where it finds more duplicates.
-    limit = max(CACHED_KEYS, SMALLEST_PIECE * (splitters.size + 1), 2 * space.max_neighbours)
+    limit = max(tuning.cache, tuning.piece * (splitters.size + 1), 2 * space.max_neighbours)
     limit = min(limit, buffer_keys)
 
     def join(last: bool) -> int:
@@ -116,7 +116,7 @@ def expand(
             position = 0
             while position < block.size:
                 # At most a piece at a time, so that reports come often enough.
-                keys = block[position : position + STEP_KEYS]
+                keys = block[position : position + tuning.step]
                 step = expand_safely(space, keys, buffer[filled:limit], exhaustive)
                 # Of what was expanded, afterwards: a bit that flips in memory meanwhile shows too.
                 digest = int(digest_of(block[position : position + step.consumed]))
@@ -135,7 +135,7 @@ def expand(
                 if filled + space.max_neighbours > limit:
                     filled = join(last=False)
             # Not to be held while the next chunk is decoded.
-            del block
+            del block, keys
         if filled:
             filled = join(last=True)
         writer.close(total.receipt())

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.level.plan import LevelPlan
-from storage.keys.partition import SAMPLE_KEYS
 from storage.records import Manifest
 
 # Of a key on disk where nothing was measured yet.
@@ -44,7 +43,7 @@ class Forecast:
         return self.spills + self.arrays
 
 
-def forecast(plan: LevelPlan, before: Sequence[Manifest], in_memory: bool) -> Forecast:
+def forecast(plan: LevelPlan, before: Sequence[Manifest], in_memory: bool, sample: int) -> Forecast:
     """Forecast the level after those that are committed.
 
     Parameters
@@ -55,6 +54,8 @@ def forecast(plan: LevelPlan, before: Sequence[Manifest], in_memory: bool) -> Fo
         Of the levels before, in order.
     in_memory : bool
         Whether the spills are expected to stay in memory.
+    sample : int
+        Keys that the metadata of a partition repeat.
 
     Returns
     -------
@@ -64,16 +65,18 @@ def forecast(plan: LevelPlan, before: Sequence[Manifest], in_memory: bool) -> Fo
     kept = min(1.0, ALLOWANCE * last.keys / last.spilled) if last.spilled else 1.0
     keys = kept * plan.expected_spill
     stored = _stored_key_bytes(before)
-    arrays = ALLOWANCE * stored * keys + metadata_bytes(keys, plan.partitions) + 4 * FILE_BYTES * plan.partitions
+    arrays = (
+        ALLOWANCE * stored * keys + metadata_bytes(keys, plan.partitions, sample) + 4 * FILE_BYTES * plan.partitions
+    )
     if in_memory:
         return Forecast(0, int(arrays))
     spills = ALLOWANCE * _spilled_key_bytes(before, stored) * plan.expected_spill + len(plan.tasks) * FILE_BYTES
     return Forecast(int(spills), int(arrays))
 
 
-def metadata_bytes(keys: float, partitions: int) -> float:
+def metadata_bytes(keys: float, partitions: int, sample: int) -> float:
     """Bytes of the metadata of a level's arrays, which repeat some of their keys."""
-    return partitions * ARRAY_BYTES + min(keys, SAMPLE_KEYS * partitions) * SAMPLE_KEY_BYTES
+    return partitions * ARRAY_BYTES + min(keys, sample * partitions) * SAMPLE_KEY_BYTES
 
 
 def _stored_key_bytes(before: Sequence[Manifest]) -> float:

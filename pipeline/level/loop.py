@@ -52,6 +52,7 @@ class LevelLoop:
         self._job = job
         self._executor = executor
         self._room = Room(job, settings.max_disk, settings.force, observer)
+        self._cut = budget.tuning.cut
         self._maker = LevelMaker(space, executor, budget, observer, self._room)
         self._reference = space.reference()
         self._earlier = EarlierLevels(space, job, executor.shares_memory)
@@ -97,14 +98,14 @@ class LevelLoop:
         check_manifest(frontier)
         self._executor.check()
         self._check_claims(frontier)
-        work = self._job.working_level(depth)
+        work = self._job.working_level(depth, self._cut)
         with self._room.watching(work):
             earlier = partial(self._earlier.of, depth)
             self._commit(work, self._maker.make(work, frontier, earlier, frontier.manifest.exhaustive))
         return True
 
     def _commit_roots(self) -> None:
-        work = self._job.working_level(0)
+        work = self._job.working_level(0, self._cut)
         self._commit(work, self._maker.make_roots(work))
 
     def _commit(self, work: WorkingLevel, manifest: Manifest) -> None:

@@ -79,7 +79,7 @@ class LevelMaker:
         self._budget = budget
         self._observer = observer
         self._room = room
-        self._passes = Passes(space, executor, observer)
+        self._passes = Passes(space, executor, observer, budget.tuning)
         self._arena: Keys | None = None
         self._tables: PlaceTables | None = None
 
@@ -259,7 +259,7 @@ class LevelMaker:
         """Where the spills of a level go: to memory if they fit and no task's are on disk already."""
         if selection is not None:
             directory = work.path / "spills"
-            return SelectedSpills(directory, work.field_bits, work.depth, frozenset([selection.partition]))
+            return SelectedSpills(directory, work.field_bits, work.depth, frozenset([selection.partition]), work.cut)
         disk = work.spills()
         disk.check_partitions(plan.partitions)
         if self._executor.shares_memory and self._budget.fits(plan.expected_spill) and not _begun(disk, plan):

@@ -8,7 +8,7 @@ import numpy as np
 
 from pipeline.level.duplicates import mark_members, remove_marked
 from pipeline.level.earlier import JoinedLevels
-from pipeline.level.runs import WINDOW_KEYS, Runs, bounds_of, load_runs, runs_in_memory, windows
+from pipeline.level.runs import Runs, bounds_of, load_runs, runs_in_memory, windows
 from pipeline.level.workspace import workspace
 from pipeline.running.counters import Counters
 from pipeline.spaces.contract import Keys, StateSpace
@@ -32,6 +32,7 @@ def merge(
     spills: Spills,
     earlier: Sequence[Level | JoinedLevels],
     buffer_keys: int,
+    window_keys: int,
     report: Callable[[Counters], None] | None = None,
 ) -> PartitionRecord:
     """Run one merge task.
@@ -48,6 +49,8 @@ def merge(
         Levels whose states are removed.
     buffer_keys : int
         Most keys from the disk that are held at once. A partition with more is merged range by range.
+    window_keys : int
+        Keys that are merged at once.
     report : callable, optional
         Called with what was counted since the last call.
 
@@ -61,7 +64,7 @@ def merge(
     pieces = [piece for piece in spills.pieces(partition) if piece.keys]
     most = sum(piece.keys for piece in pieces)
     writer: PartitionWriter | None = None
-    window_buffer = np.empty(min(WINDOW_KEYS, most), dtype=np.uint64)
+    window_buffer = np.empty(min(window_keys, most), dtype=np.uint64)
     try:
         for runs in _parts(pieces, most, buffer_keys, mask_bits):
             known = [_EarlierStates(level, runs, mask_bits) for level in earlier]

@@ -18,6 +18,7 @@ from pipeline.level.plan import LevelPlan
 from pipeline.running.counters import Counters
 from pipeline.running.events import Observer, PassProgress
 from pipeline.running.executors import Executor
+from pipeline.running.tuning import Tuning
 from pipeline.spaces.contract import StateSpace
 from storage.errors import CorruptSpill
 from storage.jobs.level import Level
@@ -35,12 +36,14 @@ class Passes:
     space : StateSpace
     executor : Executor
     observer : Observer
+    tuning : Tuning
     """
 
-    def __init__(self, space: StateSpace, executor: Executor, observer: Observer) -> None:
+    def __init__(self, space: StateSpace, executor: Executor, observer: Observer, tuning: Tuning) -> None:
         self._space = space
         self._executor = executor
         self._observer = observer
+        self._tuning = tuning
 
     def expand(
         self, work: WorkingLevel, frontier: Level, plan: LevelPlan, spills: Spills, buffer_keys: int
@@ -53,7 +56,10 @@ class Passes:
         report = self._reporter(progress)
         splitters = np.array(plan.splitters, dtype=np.uint64)
         tasks = [
-            (expand, (self._space, frontier, task, splitters, spills, buffer_keys, plan.exhaustive, report))
+            (
+                expand,
+                (self._space, frontier, task, splitters, spills, buffer_keys, plan.exhaustive, self._tuning, report),
+            )
             for task in plan.tasks
             if receipts[task.number] is None
         ]
@@ -86,7 +92,7 @@ class Passes:
         self._observer.pass_started(progress)
         report = self._reporter(progress)
         tasks = [
-            (merge, (self._space, work, partition, spills, earlier, buffer_keys, report))
+            (merge, (self._space, work, partition, spills, earlier, buffer_keys, self._tuning.window, report))
             for partition, name in enumerate(names)
             if found[name] is None
         ]

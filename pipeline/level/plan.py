@@ -15,21 +15,12 @@ from pipeline.level.expand import ExpandTask
 from pipeline.level.places import aligned
 from pipeline.level.sort import sort_keys
 from pipeline.running.memory import Budget
+from pipeline.running.tuning import DEFAULT, Tuning
 from pipeline.spaces.contract import Keys, StateSpace
 from pipeline.spaces.guards import expand_safely
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
-from storage.keys.partition import CHUNK_KEYS
 from storage.records import Manifest, parse, to_json
-
-# Enough tasks to even out their times; each costs a few milliseconds of its own.
-TASKS_PER_WORKER = 6
-SMALLEST_TASK = 1 << 15
-LARGEST_TASK = 1 << 22
-SMALLEST_PARTITION = 1 << 18
-# Partitions are cut at estimated places; a partition that comes out larger than the buffer is merged in ranges.
-PARTITION_FILL = 0.6
-SAMPLED_KEYS = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -145,9 +136,9 @@ def make_plan(space: StateSpace, frontier: Level, budget: Budget, exhaustive: bo
     """
     tasks = _tasks(frontier, budget)
     keys = frontier.manifest.keys
-    if is_small(keys, max(space.max_neighbours, 1)):
+    if is_small(keys, max(space.max_neighbours, 1), budget.tuning):
         return LevelPlan(tasks, (), exhaustive, keys * space.max_neighbours)
-    neighbours, sampled = _sample(space, frontier, exhaustive)
+    neighbours, sampled = _sample(space, frontier, exhaustive, budget.tuning.sampled)
     expected = expected_spill(neighbours.size / sampled * keys, repetition)
     partitions = partitions_for(expected, budget)
     sort_keys(neighbours)
@@ -161,9 +152,9 @@ def make_plan(space: StateSpace, frontier: Level, budget: Budget, exhaustive: bo
     return LevelPlan(tasks, tuple(splitters), exhaustive, expected)
 
 
-def is_small(keys: float, max_neighbours: int) -> bool:
+def is_small(keys: float, max_neighbours: int, tuning: Tuning = DEFAULT) -> bool:
     """Whether a frontier is too small to look at: it is planned for the most neighbours that it can have."""
-    return keys <= SMALLEST_PARTITION // max_neighbours
+    return keys <= tuning.smallest_partition // max_neighbours
 
 
 def expected_spill(generated: float, repetition: float) -> int:
@@ -181,35 +172,37 @@ def expected_spill(generated: float, repetition: float) -> int:
 
 def partitions_for(expected: int, budget: Budget) -> int:
     """Partitions of a level for which the expand pass spills so many keys."""
+    smallest, fill = budget.tuning.smallest_partition, budget.tuning.partition_fill
     # Spills that stay in memory are merged where they are, whatever the size of a partition.
-    by_memory = 0.0 if budget.fits(expected) else expected / (PARTITION_FILL * budget.buffer_keys)
-    by_workers = min(2 * budget.workers, expected / SMALLEST_PARTITION)
-    by_workers = max(by_workers, min(4 * budget.workers, expected / (8 * SMALLEST_PARTITION)))
+    by_memory = 0.0 if budget.fits(expected) else expected / (fill * budget.buffer_keys)
+    by_workers = min(2 * budget.workers, expected / smallest)
+    by_workers = max(by_workers, min(4 * budget.workers, expected / (8 * smallest)))
     return max(1, ceil(by_memory), round(by_workers))
 
 
 def _tasks(frontier: Level, budget: Budget) -> tuple[ExpandTask, ...]:
     """Slices of the frontier, whole chunks where they are larger than one."""
-    size = frontier.manifest.keys // (TASKS_PER_WORKER * budget.workers) + 1
-    size = min(max(size, SMALLEST_TASK), max(LARGEST_TASK, budget.buffer_keys // 4))
+    tuning, chunk = budget.tuning, budget.tuning.cut.chunk
+    size = frontier.manifest.keys // (tuning.tasks_for_each_worker * budget.workers) + 1
+    size = min(max(size, tuning.smallest_task), max(tuning.largest_task, budget.buffer_keys // 4))
     tasks: list[ExpandTask] = []
     for number, partition in enumerate(frontier.manifest.partitions):
         frontier.check_presence(partition)
         # Equal pieces; of whole chunks if they are larger than one, so that no two tasks decode the same chunk.
         step = ceil(partition.keys / ceil(partition.keys / size))
-        if step > CHUNK_KEYS:
-            step = ceil(step / CHUNK_KEYS) * CHUNK_KEYS
+        if step > chunk:
+            step = ceil(step / chunk) * chunk
         for start in range(0, partition.keys, step):
             tasks.append(ExpandTask(len(tasks), number, start, min(start + step, partition.keys)))
     return tuple(tasks)
 
 
-def _sample(space: StateSpace, frontier: Level, exhaustive: bool) -> tuple[Keys, int]:
+def _sample(space: StateSpace, frontier: Level, exhaustive: bool, most: int) -> tuple[Keys, int]:
     """Neighbours of keys spread over the frontier, and how many keys that are."""
     keys: list[int] = []
     for partition in frontier.manifest.partitions:
         keys.extend(frontier.sample(partition))
-    step = -(-len(keys) // SAMPLED_KEYS)
+    step = -(-len(keys) // most)
     sampled = np.array(keys[::step], dtype=np.uint64)
     out = np.empty((sampled.size + 1) * max(space.max_neighbours, 1), dtype=np.uint64)
     return out[: expand_safely(space, sampled, out, exhaustive).written], sampled.size

@@ -26,8 +26,8 @@ ENDS = 1 << 10
 LARGEST_SCRATCH = 1 << 18
 # Fewer keys than this are inserted one by one.
 FEW = 64
-# Digit that cuts what is larger than the scratch.
-CUT_BITS = 8
+# Most bits of the digit that cuts what is larger than the scratch.
+MOST_CUT_BITS = 8
 # Of PAIRS neighbours in a piece sorted by its highest bits at most so many in the wrong order: insertion is fast.
 PAIRS = 128
 FEW_WRONG = 16
@@ -223,9 +223,8 @@ def _sort_small(keys, scratch, shifts, counts, ends):
 
 
 @kernel
-def _cut(keys, shift, ends):
-    """Order keys by one digit where they lie; ``ends`` receives the end of each value."""
-    values = 1 << CUT_BITS
+def _cut(keys, shift, values, ends):
+    """Order keys by one digit with so many values where they lie; ``ends`` receives the end of each value."""
     mask = np.uint64(values - 1)
     heads = np.zeros(values, dtype=np.int64)
     for i in range(keys.size):
@@ -261,7 +260,7 @@ def radix_sort(keys, scratch, counts, ends):
     ends : ndarray of uint32, shape (ENDS,)
     """
     shifts = np.empty(8, dtype=np.int64)
-    cuts = np.empty(1 << CUT_BITS, dtype=np.int64)
+    cuts = np.empty(1 << MOST_CUT_BITS, dtype=np.int64)
     # Parts that are still too large; they do not overlap, so there are never more.
     starts = np.empty(keys.size // scratch.size + 1, dtype=np.int64)
     stops = np.empty(keys.size // scratch.size + 1, dtype=np.int64)
@@ -277,13 +276,16 @@ def radix_sort(keys, scratch, counts, ends):
         length = _bit_length(_differing_bits(part))
         if length == 0:
             continue
-        _cut(part, np.uint64(max(0, length - CUT_BITS)), cuts)
+        # No more parts than it takes: each is written to at a place of its own.
+        bits = min(_bit_length(np.uint64(part.size // scratch.size)) + 1, MOST_CUT_BITS, length)
+        values = 1 << bits
+        _cut(part, np.uint64(length - bits), values, cuts)
         start = np.int64(0)
-        for value in range(1 << CUT_BITS):
+        for value in range(values):
             stop = cuts[value]
             if stop - start > scratch.size:
                 starts[left], stops[left] = first + start, first + stop
                 left += 1
-            elif stop - start > 1 and length > CUT_BITS:
+            elif stop - start > 1 and length > bits:
                 _sort_small(part[start:stop], scratch, shifts, counts, ends)
             start = stop

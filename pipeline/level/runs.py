@@ -20,8 +20,6 @@ from storage.errors import CorruptSpill
 from storage.keys.spill_file import Piece
 from storage.keys.spills import MemoryPiece
 
-WINDOW_KEYS = 1 << 18
-
 
 class Runs(NamedTuple):
     """Ascending runs ``keys[starts[i] : stops[i]]``."""

@@ -27,8 +27,9 @@ MIB = 1 << 20
 # lie, and keys with fields have shorter gaps.
 CODED_BYTES = 4.0
 MOST_CODED_BYTES = 8.0
-# What the allocator keeps of a worker's memory in between, the stack of its thread, and what Blosc2 needs to work.
-WORKER_RESERVE = 4 * MIB
+# What the allocator keeps of a worker's memory in between, the stack of its thread, and what sorting and Blosc2 need to
+# work.
+WORKER_RESERVE = 6 * MIB
 # The same, and kernels that are still to be loaded, for commands that only read.
 READER_RESERVE = 64 * MIB
 # What is left to the interpreter: manifests, plans, indexes of spills, libraries that are imported late.
@@ -155,7 +156,7 @@ def worker_bytes(tuning: Tuning, earlier_levels: int, coded_bytes: float) -> int
         earlier level, the chunk that is collected, and the room to code a chunk with its file twice (as it comes from
         the codec, and with its header).
     """
-    chunk, frame = tuning.chunk, tuning.frame
+    chunk, frame = tuning.cut.chunk, tuning.cut.frame
     expanding = chunk * (KEY_BYTES + 2 * coded_bytes) + 2 * frame * coded_bytes
     merging = tuning.window * (KEY_BYTES + 1) + frame * (KEY_BYTES + coded_bytes)
     merging += (earlier_levels + 1) * chunk * KEY_BYTES + 3 * chunk * coded_bytes
@@ -214,7 +215,7 @@ def divide(
 
 def reading_bytes(tuning: Tuning = DEFAULT) -> int:
     """What reading a level takes: a chunk, its file, the room to decode it, and what is made of it."""
-    return int(tuning.chunk * (2 * KEY_BYTES + 2 * MOST_CODED_BYTES)) + WORKER_RESERVE
+    return int(tuning.cut.chunk * (2 * KEY_BYTES + 2 * MOST_CODED_BYTES)) + WORKER_RESERVE
 
 
 def check_memory(memory: int | None, needed: int) -> None:

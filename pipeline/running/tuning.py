@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+
+from storage.keys.cut import CUT, Cut
 
 
 @dataclass(frozen=True)
@@ -11,12 +15,8 @@ class Tuning:
 
     Attributes
     ----------
-    chunk : int
-        Of an array on disk, at most 2**20.
-    frame : int
-        Of a spill file, at most 2**18.
-    sample : int
-        That the metadata of a partition repeat.
+    cut : Cut
+        On disk.
     step : int
         Expanded between two reports.
     cache : int
@@ -43,13 +43,11 @@ class Tuning:
         Spilled keys that stay in memory.
     """
 
-    chunk: int = 1 << 20
-    frame: int = 1 << 18
-    sample: int = 512
+    cut: Cut = CUT
     step: int = 1 << 17
     cache: int = 1 << 18
     piece: int = 1 << 14
-    window: int = 1 << 19
+    window: int = 1 << 18
     tasks_for_each_worker: int = 6
     smallest_task: int = 1 << 15
     largest_task: int = 1 << 22
@@ -63,3 +61,19 @@ class Tuning:
 
 
 DEFAULT = Tuning()
+_wanted = [DEFAULT]
+
+
+def wanted_tuning() -> Tuning:
+    """The sizes that hold where none are given: the defaults, unless within :func:`tuned`."""
+    return _wanted[-1]
+
+
+@contextmanager
+def tuned(tuning: Tuning) -> Iterator[None]:
+    """While it lasts, all that is started in this process has other sizes unless it is given its own; for tests."""
+    _wanted.append(tuning)
+    try:
+        yield
+    finally:
+        _wanted.remove(tuning)

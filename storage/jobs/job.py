@@ -24,6 +24,7 @@ from storage.jobs.formats import FORMAT_VERSION, SEALED_FORMAT, format_of, read_
 from storage.jobs.ledger import Ledger
 from storage.jobs.level import Level
 from storage.jobs.working import WorkingLevel
+from storage.keys.cut import CUT, Cut
 from storage.locking.directory import LockedDirectory
 from storage.records import Manifest
 
@@ -283,11 +284,11 @@ class Job(LockedDirectory):
         """Manifests of all committed levels."""
         return [self.level(depth).manifest for depth in self.depths()]
 
-    def working_level(self, depth: int) -> WorkingLevel:
+    def working_level(self, depth: int, cut: Cut = CUT) -> WorkingLevel:
         """The directory for making a level."""
         self.check_lock()
         field_bits = int(self.attributes["space"]["field_bits"])
-        return WorkingLevel(self.work / f"{depth:04d}", depth, field_bits, self.sealed)
+        return WorkingLevel(self.work / f"{depth:04d}", depth, field_bits, self.sealed, cut)
 
     def commit(self, work: WorkingLevel, manifest: Manifest) -> None:
         """Make a level count as done: its manifest is written and flushed, then its directory gets its place.

@@ -13,6 +13,7 @@ from storage.files.quota import Quota
 from storage.files.reading import DAMAGED, read_json, refuse_links
 from storage.files.sealed import read_document, write_document
 from storage.keys.array import check_chunks, read_facts
+from storage.keys.cut import CUT, Cut
 from storage.keys.partition import PartitionWriter
 from storage.keys.spills import DiskSpills
 from storage.records import PartitionRecord
@@ -30,6 +31,7 @@ class WorkingLevel:
         For the codec.
     sealed : bool
         Whether metadata must have checksums.
+    cut : Cut
 
     Attributes
     ----------
@@ -37,11 +39,12 @@ class WorkingLevel:
         What may be written; None for all that fits on the disk.
     """
 
-    def __init__(self, path: Path, depth: int, field_bits: int, sealed: bool = False) -> None:
+    def __init__(self, path: Path, depth: int, field_bits: int, sealed: bool = False, cut: Cut = CUT) -> None:
         self.path = path
         self.depth = depth
         self.partitions = path / "partitions"
         self.field_bits = field_bits
+        self.cut = cut
         self.quota: Quota | None = None
         self._sealed = sealed
 
@@ -85,11 +88,11 @@ class WorkingLevel:
 
     def spills(self) -> DiskSpills:
         """The spill files of the level."""
-        return DiskSpills(self.path / "spills", self.field_bits, self.depth, self.quota)
+        return DiskSpills(self.path / "spills", self.field_bits, self.depth, self.quota, self.cut)
 
     def writer(self, name: str, most_keys: int) -> PartitionWriter:
         """Writer of a partition with at most so many keys."""
-        return PartitionWriter(self.partitions, name, most_keys, self.field_bits, self.quota)
+        return PartitionWriter(self.partitions, name, most_keys, self.field_bits, self.quota, self.cut)
 
     def record(self, name: str) -> PartitionRecord | None:
         """The record of a finished partition; None if it is not done, or damaged."""

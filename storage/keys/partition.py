@@ -25,19 +25,18 @@ from storage.files.reading import DAMAGED, refuse_links
 from storage.files.sealed import seal
 from storage.keys.array import (
     CHECKSUM_BYTES,
+    LARGEST_CHUNK_KEYS,
     array_document,
     chunk_path,
     chunks_there,
     read_facts,
     read_frame,
 )
+from storage.keys.cut import CUT, Cut
 from storage.keys.digest import add_digests, digest_of
 from storage.keys.gaps import decode, encode
 from storage.records import ArrayRecord, PartitionRecord, to_json
 
-CHUNK_KEYS = 1 << 20
-# Evenly spaced keys of each partition that its attributes repeat, for estimates that need no chunk.
-SAMPLE_KEYS = 512
 # Chunks that are missing are named one by one, up to so many.
 MOST_MISSING = 1000
 # Blocks of keys, one after the other; to be closed by whoever does not read them to their end.
@@ -65,18 +64,27 @@ class PartitionWriter:
         For the codec.
     quota : Quota, optional
         What may be written.
+    cut : Cut
     """
 
-    def __init__(self, directory: Path, name: str, most_keys: int, field_bits: int, quota: Quota | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        name: str,
+        most_keys: int,
+        field_bits: int,
+        quota: Quota | None = None,
+        cut: Cut = CUT,
+    ) -> None:
         self._final = directory / name
         self._temporary = temporary_name(self._final)
         self._name = name
         self._field_bits = field_bits
         self._quota = quota
         self._keys = self._states = self._first = self._last = self._bytes = 0
-        self._chunk = np.empty(min(most_keys, CHUNK_KEYS), dtype=np.uint64)
+        self._chunk = np.empty(min(most_keys, cut.chunk), dtype=np.uint64)
         self._filled = 0
-        self._stride = -(-most_keys // SAMPLE_KEYS)
+        self._stride = -(-most_keys // cut.sample)
         self._sample: list[int] = []
         self._checksums: list[str] = []
         self._digests: list[int] = []
@@ -321,5 +329,5 @@ def read_loosely(path: Path) -> Iterator[NDArray[np.uint64]]:
     refuse_links(path, path / "c")
     for chunk in range(len(chunks_there(path))):
         frame = read_frame(path, chunk, None)
-        buffer = np.empty(CHUNK_KEYS, dtype=np.uint64)
+        buffer = np.empty(LARGEST_CHUNK_KEYS, dtype=np.uint64)
         yield buffer[: decode(frame, buffer)]

@@ -1,6 +1,6 @@
 """One spill file: the sorted, de-duplicated output of one expand task.
 
-It holds frames (:mod:`storage.keys.gaps`) of at most ``FRAME_KEYS`` keys, each of one partition; behind them an index,
+It holds frames (:mod:`storage.keys.gaps`) of at most 2**18 keys, each of one partition; behind them an index,
 a note (JSON) that says of which level and task it is and what the task counted (its *receipt*), and a trailer with the
 checksum of both. The file gets its name when it is complete, so a spill file that exists is a task that is done.
 """
@@ -26,7 +26,6 @@ from storage.files.quota import Quota
 from storage.files.reading import open_file
 from storage.keys.gaps import decode, encode
 
-FRAME_KEYS = 1 << 18
 LARGEST_FRAME_KEYS = 1 << 18
 # No frame of so many keys is larger, whatever they are.
 LARGEST_FRAME_BYTES = LARGEST_FRAME_KEYS * 16
@@ -114,13 +113,18 @@ class DiskSpillWriter(SpillWriter):
         The level and the task, for the note.
     quota : Quota, optional
         What may be written.
+    frame_keys : int
+        Most keys of a frame.
     """
 
-    def __init__(self, path: Path, field_bits: int, place: dict[str, int], quota: Quota | None) -> None:
+    def __init__(
+        self, path: Path, field_bits: int, place: dict[str, int], quota: Quota | None, frame_keys: int
+    ) -> None:
         self._path = path
         self._field_bits = field_bits
         self._place = place
         self._quota = quota
+        self._frame_keys = frame_keys
         self._file: IO[bytes] | None = None
         self._index: list[tuple[int, int, int, int, int]] = []
         self._temporary = temporary_name(path)
@@ -128,8 +132,8 @@ class DiskSpillWriter(SpillWriter):
 
     def append(self, keys: NDArray[np.uint64], cuts: Sequence[int]) -> None:
         for partition in range(len(cuts) - 1):
-            for start in range(cuts[partition], cuts[partition + 1], FRAME_KEYS):
-                part = keys[start : min(start + FRAME_KEYS, cuts[partition + 1])]
+            for start in range(cuts[partition], cuts[partition + 1], self._frame_keys):
+                part = keys[start : min(start + self._frame_keys, cuts[partition + 1])]
                 frame = encode(part, self._field_bits)
                 self._write(frame)
                 self._index.append((partition, part.size, self._offset, len(frame), zlib.crc32(frame)))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from storage.errors import CorruptSpill
 from storage.files.quota import Quota
+from storage.keys.cut import CUT, Cut
 from storage.keys.spill_file import REMEDY, DiskPiece, DiskSpillWriter, Piece, Receipt, SpillWriter, read_end
 
 SUFFIX = ".spill"
@@ -35,18 +36,22 @@ class DiskSpills:
         Of the level that is being made.
     quota : Quota, optional
         What may be written.
+    cut : Cut
     """
 
-    def __init__(self, directory: Path, field_bits: int, depth: int = 0, quota: Quota | None = None) -> None:
+    def __init__(
+        self, directory: Path, field_bits: int, depth: int = 0, quota: Quota | None = None, cut: Cut = CUT
+    ) -> None:
         self.directory = directory
         self._field_bits = field_bits
         self._depth = depth
         self._quota = quota
+        self._cut = cut
         self._indexes: dict[Path, NDArray[Any]] = {}
 
     def writer(self, task: int) -> SpillWriter:
         """Writer for the output of an expand task."""
-        return DiskSpillWriter(self.path_of(task), self._field_bits, self._place(task), self._quota)
+        return DiskSpillWriter(self.path_of(task), self._field_bits, self._place(task), self._quota, self._cut.frame)
 
     def receipt(self, task: int) -> Receipt | None:
         """What a task counted, or None if it is not done."""
@@ -97,8 +102,8 @@ class DiskSpills:
     def _place(self, task: int) -> dict[str, int]:
         return {"level": self._depth, "task": task}
 
-    def __reduce__(self) -> tuple[type[DiskSpills], tuple[Path, int, int, Quota | None]]:
-        return DiskSpills, (self.directory, self._field_bits, self._depth, self._quota)
+    def __reduce__(self) -> tuple[type[DiskSpills], tuple[Path, int, int, Quota | None, Cut]]:
+        return DiskSpills, (self.directory, self._field_bits, self._depth, self._quota, self._cut)
 
     def path_of(self, task: int) -> Path:
         """The file of a task, whether it is there or not."""
@@ -114,6 +119,7 @@ class SelectedSpills(DiskSpills):
         As for :class:`DiskSpills`.
     partitions : frozenset of int
         Those to keep.
+    cut : Cut
     """
 
     def __init__(
@@ -122,8 +128,9 @@ class SelectedSpills(DiskSpills):
         field_bits: int,
         depth: int,
         partitions: frozenset[int],
+        cut: Cut = CUT,
     ) -> None:
-        super().__init__(directory, field_bits, depth)
+        super().__init__(directory, field_bits, depth, cut=cut)
         self._partitions = partitions
 
     def writer(self, task: int) -> SpillWriter:

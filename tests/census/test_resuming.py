@@ -167,3 +167,12 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
         assert len(Journal.open(path).entries()) == 1 + 12 * kills
     found = Census(24, journal=path).run(resume=True)
     assert found.document() | {"seconds": 0} == expected.document() | {"seconds": 0}
+
+
+def test_the_current_directory_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    for place in (".", "..", tmp_path):
+        with pytest.raises(JobError, match="current directory"):
+            Census(9, journal=place).run(overwrite=True)
+    assert list(Path.cwd().iterdir()) == []

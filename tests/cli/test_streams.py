@@ -190,7 +190,7 @@ def test_the_display_suits_the_wishes(monkeypatch):
 
 def test_levels_are_reported_as_wished(monkeypatch, capsys):
     def reported(seconds: float, **wishes: bool) -> bool:
-        manifest = Manifest(3, 10, 10, 0, 1, (), seconds=seconds)
+        manifest = Manifest(depth=3, keys=10, states=10, digest=0, bytes=1, seconds=seconds)
         _progress(monkeypatch, **wishes).level_committed(manifest)
         return "level 3: 10 states in" in capsys.readouterr().err
 

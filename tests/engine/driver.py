@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
+import signal
 import sys
-import time
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,9 +17,10 @@ from pipeline.search import Search
 from pipeline.spaces.registry import make_space
 from storage.errors import PipelineError
 from tests.engine.jobs import summary
-from tests.engine.tiny import Sizes, assign, shrink
+from tests.engine.tiny import Sizes, shrink
 
 KILLED = 99
+LATEST_CHANGES = 40
 # Calls that change what is on disk, or say that it has to be there.
 CHANGES = [(os, "replace"), (os, "fsync"), (os, "unlink"), (os, "rmdir"), (shutil, "rmtree")]
 
@@ -55,15 +58,40 @@ def die_at(call: int) -> Callable[[], int]:
     return lambda: calls
 
 
+def killed_soon_after(call: int, generator: random.Random) -> None:
+    """Have the process killed by a signal a moment after one of its changes, whatever its threads are doing then.
+
+    On a machine on which nothing else happens in that moment, some changes later.
+    """
+    calls = 0
+
+    def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapped(*arguments: Any, **options: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls == call:
+                threading.Timer(generator.uniform(0, 0.02), os.kill, (os.getpid(), signal.SIGKILL)).start()
+            if calls == call + LATEST_CHANGES:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return function(*arguments, **options)
+
+        return wrapped
+
+    for module, name in CHANGES:
+        setattr(module, name, wrap(getattr(module, name)))
+
+
 def search(order: dict[str, Any]) -> dict[str, Any]:
     """Run one search as ordered and report."""
     space = make_space(order["puzzle"], order["parameters"])
     sizes = Sizes(**order["sizes"])
     if not order["ordinary"]:
         fsync = os.fsync
-        shrink(assign, sizes)
+        shrink(sizes)
         os.fsync = fsync
     counted = die_at(order["die_at"])
+    if order["kill_after"] is not None:
+        killed_soon_after(order["kill_after"], random.Random(order["kill_after"]))
     try:
         Search(space, job=order["job"], **order["options"]).run(resume=True)
     except PipelineError as error:
@@ -87,9 +115,6 @@ def main() -> None:
             os.write(writer, json.dumps(answer).encode())
             os._exit(0)
         os.close(writer)
-        if order["kill_after"] is not None:
-            time.sleep(order["kill_after"])
-            os.kill(child, 9)
         with open(reader, "rb") as pipe:
             text = pipe.read()
         os.waitpid(child, 0)

@@ -31,10 +31,13 @@ class Driver:
         sizes: Sizes | None = None,
         ordinary: bool = False,
         die_at: int = -1,
-        kill_after: float | None = None,
+        kill_after: int | None = None,
         **options: Any,
     ) -> dict[str, Any]:
-        """Go on with a job (or start it), to the end or until the process is killed."""
+        """Go on with a job (or start it), to the end or until the process is killed.
+
+        It dies before or after the change to the disk ``die_at``, or is killed soon after the change ``kill_after``.
+        """
         order = {
             "job": str(job),
             "puzzle": puzzle,

@@ -18,6 +18,7 @@ from pipeline.running.memory import (
 )
 from pipeline.running.tuning import DEFAULT, Tuning
 from storage.errors import OutOfBudget
+from storage.keys.cut import Cut
 
 budgets = st.integers(0, 1 << 40)
 bases = st.integers(100 * MIB, 400 * MIB)
@@ -65,12 +66,12 @@ def test_sparse_keys_leave_less(total: int, base: int, workers: int) -> None:
 
 def test_the_part_of_a_worker() -> None:
     """Counted by hand for round sizes."""
-    tuning = Tuning(chunk=1000, frame=100, window=10)
+    tuning = Tuning(cut=Cut(chunk=1000, frame=100), window=10)
     # Window and marks, a frame of a spill, chunks of two earlier levels and the one collected, coding thrice.
     merging = 10 * 9 + 100 * (8 + 4) + 3 * 8000 + 3 * 4000
     assert worker_bytes(tuning, 2, 4.0) == merging + WORKER_RESERVE
     # A chunk, its file, the room to decode it, and a frame with the room to make it.
-    large = Tuning(chunk=1000, frame=10_000, window=10)
+    large = Tuning(cut=Cut(chunk=1000, frame=10_000), window=10)
     assert worker_bytes(large, 0, 2.0) == max(1000 * (8 + 4) + 40_000, 90 + 10_000 * 10 + 8000 + 6000) + WORKER_RESERVE
 
 

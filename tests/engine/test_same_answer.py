@@ -25,6 +25,7 @@ SPACES: dict[str, tuple[Callable[[], StateSpace], int | None]] = {
     "eight puzzle": (lambda: Sliding(rows=3, cols=3), 15),
     "3x4": (lambda: Sliding(rows=3, cols=4, blank=5), 11),
     "pancakes": (lambda: Permutation(family="pancake", size=7), None),
+    "directed": (lambda: Permutation(family="lx", size=7), None),
 }
 
 
@@ -111,8 +112,7 @@ def test_merging_range_by_range(
 ) -> None:
     """One partition a level, and buffers that hold a small part of it."""
     witness = Witness(monkeypatch)
-    monkeypatch.setattr("pipeline.level.plan.PARTITION_FILL", 1e9)
-    run_small(name, tmp_path / "job", Sizes(buffer=200, partition=10**9, frame=100), scheduler="sync")
+    run_small(name, tmp_path / "job", Sizes(buffer=200, partition=10**9, frame=100, fill=1e9), scheduler="sync")
     assert summary(tmp_path / "job") == plain(name)
     assert most_partitions(tmp_path / "job") <= 2
     assert witness.parts > 20
@@ -149,12 +149,12 @@ def test_tables_where_spills_would_not_fit(
     tmp_path: Path, plain: Callable[[str], Summary], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tables take less memory than the spills of the largest levels."""
-    joined: list[int] = []
-    join = PlaceTables.join
-    monkeypatch.setattr(PlaceTables, "join", lambda *arguments: joined.append(join(*arguments)) or joined[-1])
+    held: list[int] = []
+    count = PlaceTables.count
+    monkeypatch.setattr(PlaceTables, "count", lambda *arguments: held.append(count(*arguments)) or held[-1])
     run_small("pancakes", tmp_path / "job", Sizes(memory=400), workers=2)
     assert summary(tmp_path / "job") == plain("pancakes")
-    assert max(joined) > 400
+    assert max(held) > 400
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])

@@ -103,6 +103,7 @@ def test_fifteen(depth: int, tmp_path: Path, sliding_counts: dict[tuple[int, int
         {"family": "burnt-pancake", "size": 6},
         {"family": "cyclic-coxeter", "size": 8},
         {"family": "lrx", "size": 9},
+        {"family": "lx", "size": 8},
         {"family": "hungarian-rings", "rings": "4,2,8,4"},
         {"family": "pocket-cube", "metric": "quarter"},
         pytest.param({"family": "pocket-cube", "metric": "half"}, marks=slow),

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 import pytest
 
-from pipeline.running.memory import Budget
+from pipeline.running.tuning import Tuning, tuned
+from storage.keys.cut import Cut
 
-MODULES = [
-    "storage.keys.partition",
-    "storage.keys.spill_file",
-    "pipeline.running.memory",
-    "pipeline.level.plan",
-    "pipeline.level.expand",
-    "pipeline.level.merge",
-    "pipeline.level.runs",
-]
-
-Setter = Callable[[str, str, Any], object]
+_to_the_end: list[AbstractContextManager[None]] = []
 
 
 @dataclass(frozen=True)
@@ -38,6 +29,8 @@ class Sizes:
     chunk, frame, task, partition, step, window : int
         Of an array, of a spill file, smallest of an expand task and of a partition, expanded between two reports,
         merged at once.
+    fill : float
+        Part of the buffer that a partition is planned to fill.
     """
 
     buffer: int = 400
@@ -48,38 +41,35 @@ class Sizes:
     partition: int = 100
     step: int = 40
     window: int = 90
+    fill: float = 0.6
 
 
-def shrink(put: Setter, sizes: Sizes) -> None:
-    """Replace the constants; ``put`` gets a module, a name in it and a value."""
-    constants = {
-        "CHUNK_KEYS": sizes.chunk,
-        "FRAME_KEYS": sizes.frame,
-        "STEP_KEYS": sizes.step,
-        "SMALLEST_TASK": sizes.task,
-        "LARGEST_TASK": 4 * sizes.task,
-        "SMALLEST_PARTITION": sizes.partition,
-        "SAMPLED_KEYS": 64,
-        "SAMPLE_KEYS": 16,
-        "CACHED_KEYS": sizes.buffer // 2,
-        "SMALLEST_PIECE": 16,
-        "WINDOW_KEYS": sizes.window,
-    }
-    for name, value in constants.items():
-        # A constant is in the module that defines it and in those that import it.
-        holders = [module for module in MODULES if hasattr(import_module(module), name)]
-        assert holders, f"no module has {name}"
-        for module in holders:
-            put(module, name, value)
+def tuning_of(sizes: Sizes) -> Tuning:
+    """All sizes, as a search takes them."""
+    return Tuning(
+        cut=Cut(sizes.chunk, sizes.frame, sample=16),
+        step=sizes.step,
+        cache=sizes.buffer // 2,
+        piece=16,
+        window=sizes.window,
+        smallest_task=sizes.task,
+        largest_task=4 * sizes.task,
+        smallest_partition=sizes.partition,
+        partition_fill=sizes.fill,
+        sampled=64,
+        smallest_buffer=sizes.buffer,
+        largest_buffer=sizes.buffer,
+        largest_memory_buffer=sizes.buffer,
+        largest_memory_spill=sizes.memory,
+    )
 
-    def budget_for(memory: int | None, workers: int, **options: Any) -> Budget:
-        return Budget(memory or 0, 0, workers, sizes.buffer, sizes.buffer, sizes.memory)
 
-    # Nothing here outlives a loss of power, and flushing takes most of the time.
-    put("os", "fsync", lambda descriptor: None)
-    put("pipeline.search", "budget_for", budget_for)
-    put("pipeline.audit.verification", "budget_for", budget_for)
-    put("pipeline.audit.repair", "budget_for", budget_for)
+def shrink(sizes: Sizes) -> None:
+    """Make everything small to the end of this process."""
+    small = tuned(tuning_of(sizes))
+    small.__enter__()
+    _to_the_end.append(small)
+    assign("os", "fsync", lambda descriptor: None)
 
 
 def assign(module: str, name: str, value: Any) -> None:
@@ -90,11 +80,8 @@ def assign(module: str, name: str, value: Any) -> None:
 
 @contextmanager
 def everything_small(sizes: Sizes | None = None) -> Iterator[None]:
-    """Replace the constants for a while."""
-    with pytest.MonkeyPatch.context() as patch:
-
-        def put(module: str, name: str, value: Any) -> None:
-            patch.setattr(import_module(module), name, value)
-
-        shrink(put, sizes or Sizes())
+    """Make everything small for a while."""
+    with pytest.MonkeyPatch.context() as patch, tuned(tuning_of(sizes or Sizes())):
+        # Nothing here outlives a loss of power, and flushing takes most of the time.
+        patch.setattr("os.fsync", lambda descriptor: None)
         yield

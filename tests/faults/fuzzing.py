@@ -495,13 +495,11 @@ def main() -> int:
     parser.add_argument("--only", type=int, help="a single case")
     arguments = parser.parse_args()
     os.environ["COLUMNS"] = "80"
-    shrink(assign, Sizes(task=40, partition=60, buffer=200))
+    shrink(Sizes(task=40, partition=60, buffer=200))
     # It looks at all processes of the machine, which is most of the time of a small run.
     # A command that cannot write its output lets go of that of the process, which is ours.
     assign("cli.failures", "_let_go_of_output", lambda: None)
-    assign("pipeline.search", "resident_bytes", lambda: 1 << 28)
-    assign("pipeline.audit.verification", "resident_bytes", lambda: 1 << 28)
-    assign("pipeline.audit.repair", "resident_bytes", lambda: 1 << 28)
+    assign("pipeline.running.memory", "resident_bytes", lambda: 1 << 28)
     end = time.monotonic() + 60 * arguments.minutes
     with fuzzer(arguments.seed) as made, limited_memory():
         for number in range(arguments.count) if arguments.only is None else [arguments.only]:

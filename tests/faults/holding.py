@@ -90,7 +90,7 @@ def hold(job: Path, connection: Connection) -> None:
 
 def search(job: Path, order: dict[str, Any], connection: Connection) -> None:
     """Search until the end or the loss of the lock, with small sizes; stand still on the way as ordered."""
-    shrink(assign, Sizes())
+    shrink(Sizes())
     stand_still(order["stop"], order["depth"])
     space = make_space(order["puzzle"], order["parameters"])
     try:

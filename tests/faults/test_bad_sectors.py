@@ -28,6 +28,7 @@ SPACES: dict[str, tuple[Callable[[], StateSpace], int, int]] = {
     "snake": (lambda: Snake(n=7), 4, 7),
     "2x4": (lambda: Sliding(rows=2, cols=4), 8, 9),
     "pancakes": (lambda: Permutation(size=5), 4, 5),
+    "directed": (lambda: Permutation(family="lx", size=5), 9, 10),
 }
 
 

@@ -202,7 +202,7 @@ def test_nothing_is_lost(tmp_path: Path) -> None:
     """A search that ended with an exception of its puzzle goes on when that is mended."""
     with pytest.raises(PuzzleError):
         Search(Graph(fails_at(17)), job=tmp_path / "job", memory=2**30).run()
-    assert len(Job.open(tmp_path / "job").manifests()) == 17
+    assert len(Job.open(tmp_path / "job").manifests()) == 18
     table = Search(Graph(path(30)), job=tmp_path / "job", memory=2**30).run(resume=True)
     assert table.states == (1,) * 30
     assert table.complete

@@ -64,11 +64,6 @@ def halves(key, out):  # type: ignore[no-untyped-def]
     return 1
 
 
-def unsigned(key, out):  # type: ignore[no-untyped-def]
-    out[0] = key + np.uint64(1)
-    return 1
-
-
 def below(key, out):  # type: ignore[no-untyped-def]
     out[0] = key - 1
     return 1
@@ -93,9 +88,8 @@ def unknown(key, out):  # type: ignore[no-untyped-def]
     ("function", "words"),
     [
         (halves, ["floating point", "line"]),
-        (unsigned, ["floating point"]),
         (below, ["0 is -1"]),
-        (behind, ["key 0x0", "IndexError"]),
+        (behind, ["0 (0x0)", "IndexError"]),
         (many, ["0 has 2"]),
         (unknown, ["cannot be compiled"]),
     ],
@@ -104,7 +98,7 @@ def test_functions_that_are_wrong(function: Callable[..., Any], words: list[str]
     search = Search.of(function, name="wrong", max_neighbours=1, undirected=False, job=tmp_path / "job", memory=MEMORY)
     with pytest.raises(PuzzleError) as raised:
         search.run()
-    assert all(word in str(raised.value).replace("(key 0x0)", "key 0x0") for word in words), raised.value
+    assert all(word in str(raised.value) for word in words), raised.value
     assert "\n" not in str(raised.value)
     assert not (tmp_path / "job").exists()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 
 from storage.files.durable import bytes_below
 from storage.jobs.level import Level
+from storage.keys.cut import Cut
 from storage.keys.digest import digest_of
 from storage.keys.partition import PartitionWriter
 from storage.records import ArrayRecord, Manifest, PartitionRecord, parse
@@ -22,9 +22,11 @@ from storage.records import ArrayRecord, Manifest, PartitionRecord, parse
 keys_of_any_number = st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 100), min_size=1, max_size=120, unique=True)
 
 
-def write(directory: Path, keys: np.ndarray, cuts: list[int], most: int, field_bits: int) -> PartitionRecord:
+def write(
+    directory: Path, keys: np.ndarray, cuts: list[int], most: int, field_bits: int, chunk: int = 64
+) -> PartitionRecord:
     """A partition that is appended piece by piece from one array that is overwritten in between."""
-    writer = PartitionWriter(directory, "00000", most, field_bits)
+    writer = PartitionWriter(directory, "00000", most, field_bits, cut=Cut(chunk))
     bounds = [0, *sorted(cut for cut in cuts if cut <= keys.size), keys.size]
     for start, stop in pairwise(bounds):
         piece = keys[start:stop].copy()
@@ -37,9 +39,9 @@ def write(directory: Path, keys: np.ndarray, cuts: list[int], most: int, field_b
 @given(keys_of_any_number, st.lists(st.integers(0, 120), max_size=8), st.integers(0, 40), st.integers(1, 50))
 def test_pieces_of_any_size(numbers: list[int], cuts: list[int], room: int, chunk: int) -> None:
     keys = np.sort(np.array(numbers, dtype=np.uint64))
-    with TemporaryDirectory() as name, mock.patch("storage.keys.partition.CHUNK_KEYS", chunk):
+    with TemporaryDirectory() as name:
         directory = Path(name)
-        record = write(directory, keys, cuts, keys.size + room, 4)
+        record = write(directory, keys, cuts, keys.size + room, 4, chunk)
         array = zarr.open_array(directory / "00000", mode="r")
         assert array[:].tolist() == keys.tolist()
         assert array.shape == keys.shape
@@ -70,13 +72,13 @@ def test_pieces_of_any_size(numbers: list[int], cuts: list[int], room: int, chun
 @given(keys_of_any_number, st.data())
 def test_reading_a_part(numbers: list[int], data: st.DataObject) -> None:
     keys = np.sort(np.array(numbers, dtype=np.uint64))
-    with TemporaryDirectory() as name, mock.patch("storage.keys.partition.CHUNK_KEYS", 7):
+    with TemporaryDirectory() as name:
         directory = Path(name)
         half = keys.size // 2
         records = []
         for number, part in enumerate((keys[:half], keys[half:])):
             if part.size:
-                writer = PartitionWriter(directory, f"{number:05d}", part.size, 0)
+                writer = PartitionWriter(directory, f"{number:05d}", part.size, 0, cut=Cut(7))
                 writer.append(part, part.size)
                 records.append(writer.close())
         level = Level(directory, Manifest.of(0, records))

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -19,6 +18,7 @@ from storage.errors import CorruptJob
 from storage.files.sealed import read_document, seal
 from storage.jobs.job import Job
 from storage.keys.codec import SortedKeysCodec
+from storage.keys.cut import Cut
 from storage.keys.partition import PartitionWriter
 
 READER = """
@@ -155,10 +155,9 @@ def test_the_codec_without_configuration(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", [1, 63, 64, 65, 200])
 def test_metadata_and_chunks_are_what_zarr_writes(size: int, tmp_path: Path) -> None:
     keys = np.cumsum(np.random.default_rng(size).integers(1, 10**9, size, dtype=np.uint64))
-    with mock.patch("storage.keys.partition.CHUNK_KEYS", 64):
-        writer = PartitionWriter(tmp_path, "ours", size, 9)
-        writer.append(keys, size)
-        writer.close()
+    writer = PartitionWriter(tmp_path, "ours", size, 9, cut=Cut(64))
+    writer.append(keys, size)
+    writer.close()
     ours = zarr.open_array(tmp_path / "ours", mode="r")
     theirs = zarr.create_array(
         tmp_path / "theirs",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storage.errors import CorruptJob, CorruptSpill
+from storage.keys.cut import Cut
 from storage.keys.spill_file import DiskPiece
 from storage.keys.spills import OVERFLOW_TASK, DiskSpills, MemoryPiece, MemorySpills, Spills
 
@@ -52,8 +52,8 @@ def content(spills: Spills, partition: int) -> list[int]:
 @settings(max_examples=50)
 @given(tasks, st.integers(1, 30), st.integers(0, 9))
 def test_on_disk(output: list[list[np.ndarray]], frame_keys: int, field_bits: int) -> None:
-    with TemporaryDirectory() as name, mock.patch("storage.keys.spill_file.FRAME_KEYS", frame_keys):
-        spills = DiskSpills(Path(name) / "spills", field_bits)
+    with TemporaryDirectory() as name:
+        spills = DiskSpills(Path(name) / "spills", field_bits, cut=Cut(frame=frame_keys))
         held = fill(spills, output)
         spills = pickle.loads(pickle.dumps(spills))
         for partition in range(PARTITIONS):
@@ -110,10 +110,9 @@ def test_an_unfinished_task_leaves_no_sign(tmp_path: Path) -> None:
 @pytest.fixture
 def spill_file(tmp_path: Path) -> Path:
     """A spill file with four frames in two partitions."""
-    with mock.patch("storage.keys.spill_file.FRAME_KEYS", 10):
-        writer = DiskSpills(tmp_path, 4).writer(0)
-        writer.append(np.arange(0, 400, 10, dtype=np.uint64), [0, 20, 40])
-        writer.close(RECEIPT)
+    writer = DiskSpills(tmp_path, 4, cut=Cut(frame=10)).writer(0)
+    writer.append(np.arange(0, 400, 10, dtype=np.uint64), [0, 20, 40])
+    writer.close(RECEIPT)
     return tmp_path / "00000.spill"
 
 
