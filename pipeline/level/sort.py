@@ -19,8 +19,6 @@ from pipeline.spaces.contract import Keys
 
 NUMPY = "numpy"
 RADIX = "radix"
-# Memory of each worker that sorts, in bytes.
-SORT_BYTES = 8 * LARGEST_SCRATCH + 4 * (COUNTS + ENDS)
 # Timing takes a few milliseconds at most.
 TIMED_KEYS = 1 << 14
 TIMED_RUNS = 5

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pipeline import Search, Sliding
 from pipeline.level import dense, maker, passes
 from pipeline.level.places import PlaceTables, aligned, table_words
-from pipeline.spaces.contract import Detection, Expansion, Keys, Places, StateSpace
+from pipeline.spaces.contract import Detection, Places, StateSpace
 from pipeline.spaces.permutations.space import Permutation
 from storage.errors import InvalidInput
 from storage.jobs.job import Job
@@ -184,25 +184,18 @@ def test_all_neighbours_and_earlier_levels(tables: bool, tmp_path: Path, monkeyp
 
 def test_a_key_without_a_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     choose(monkeypatch, tables=True)
-    space = Wrong(lambda node: [node + 1, max(node - 1, 0)], [0], 2, Detection.LEVELS, bipartite=True)
+    space = Wrong(lambda node: [node + 1, node - 1] if node else [1], [0], 2, Detection.LEVELS, bipartite=True)
     with everything_small(Sizes(memory=2**20)), pytest.raises(InvalidInput, match="0x1e, which is not among"):
         Search(space, job=tmp_path / "job", scheduler="sync").run()
     assert len(Job.open(tmp_path / "job").depths()) == 30
 
 
-class Maskless(Sliding):
-    """Forgets a move mask."""
-
-    def expand(self, keys: Keys, out: Keys, exhaustive: bool) -> Expansion:
-        found = super().expand(keys, out, exhaustive)
-        out[: found.written] &= ~np.uint64(15)
-        return found
-
-
-def test_a_key_without_a_mask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    choose(monkeypatch, tables=True)
-    with everything_small(Sizes(memory=2**24)), pytest.raises(InvalidInput, match="not among those"):
-        Search(Maskless(rows=3, cols=3), job=tmp_path / "job").run()
+@pytest.mark.parametrize("key", [0x70, 1000 << 9 | 1, 5 << 9 | 1 << 8 | 1])
+def test_keys_that_have_no_place(key: int) -> None:
+    """Without a move mask, beyond the last place, and with a bit that is never set."""
+    tables = PlaceTables(Places(1000 << 4, 9, 4), 4, 1)
+    with pytest.raises(InvalidInput, match=f"{key:#x}, which is not among those"):
+        tables.mark(0, np.array([0x71, key, 0x72], dtype=np.uint64))
 
 
 LAYOUTS = [(Places(1000), 0), (Places(1000, 4, 0), 4), (Places(1000, 9, 4), 4), (Places(1000, 3, 2), 1)]
