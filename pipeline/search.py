@@ -13,7 +13,7 @@ from pipeline.level.earlier import levels_read
 from pipeline.level.kernels import load_kernels
 from pipeline.level.loop import LevelLoop
 from pipeline.running.events import Observer
-from pipeline.running.executors import Executor, Stopped
+from pipeline.running.executors import Executor
 from pipeline.running.memory import MIB, Budget, budget_for
 from pipeline.running.provenance import provenance
 from pipeline.running.settings import Settings
@@ -24,7 +24,7 @@ from pipeline.spaces.contract import StateSpace
 from pipeline.spaces.guards import roots_of
 from pipeline.spaces.registry import short_name
 from pipeline.table import Table
-from storage.errors import InvalidInput, JobError, PipelineError
+from storage.errors import InvalidInput, JobError, PipelineError, Stopped
 from storage.files.refusals import writing
 from storage.jobs.job import Job
 from storage.jobs.scratch import leave_scratch, work_in

@@ -10,6 +10,10 @@ from pathlib import Path
 from typing import Any
 
 
+class Stopped(Exception):
+    """The user asked for a stop; what is on disk is whole."""
+
+
 class PipelineError(Exception):
     """Base of all errors that are reported to the user in one line.
 

@@ -69,7 +69,9 @@ def parse(kind: type[Record], entry: Any) -> Record:
         With the first thing that is wrong, in one line.
     """
     try:
-        record: Record = _adapter(kind).validate_json(json.dumps(entry), strict=True)
+        # A name of a file may have bytes that are no text, which JSON has escapes for and the parser refuses.
+        text = json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace")
+        record: Record = _adapter(kind).validate_json(text, strict=True)
         return record
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]

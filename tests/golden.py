@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.running.events import Observer, PassProgress
-from pipeline.running.executors import Stopped
 from pipeline.search import Search
 from pipeline.spaces.contract import StateSpace
 from pipeline.spaces.registry import make_space
+from storage.errors import Stopped
 from storage.jobs.formats import FORMAT_VERSION
 from tests.engine.tiny import Sizes, everything_small
 

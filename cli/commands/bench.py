@@ -59,7 +59,7 @@ def command(
         from pipeline.bench.cases import QUICK, STANDARD, case_of
         from pipeline.bench.results import ratios, read_result
         from pipeline.bench.suite import Suite
-        from pipeline.running.executors import Stopped
+        from storage.errors import Stopped
 
         before = read_result(against) if against is not None else None
         cases = tuple(case_of(name) for name in names) or (QUICK if quick else STANDARD)

@@ -110,8 +110,8 @@ def command(
     with stopping(is_fancy(sys.stderr)) as stop:
         from cli.census_progress import CensusProgress
         from pipeline.census.census import Census
-        from pipeline.running.executors import Stopped
         from pipeline.running.settings import Tls
+        from storage.errors import Stopped
 
         observer = CensusProgress(progress, quiet)
         tls = Tls(tls_ca, tls_cert, tls_key)

@@ -90,8 +90,8 @@ def command(
             raise InvalidInput(f"the depth to search to is {bound}", "give 0 or more")
 
         from pipeline.estimate.estimator import Estimator
-        from pipeline.running.executors import Stopped
         from pipeline.running.settings import Settings
+        from storage.errors import Stopped
 
         estimator = Estimator(space, Settings(memory=memory, workers=workers, max_depth=bound), opened)
         stop.tell(estimator.stop)

@@ -124,10 +124,10 @@ def command(
         space, bound = searched_space(ctx, puzzle, parameter, n, max_depth)
 
         from cli.progress import SearchProgress
-        from pipeline.running.executors import Stopped
         from pipeline.running.settings import Settings, Tls
         from pipeline.search import Search
         from pipeline.spaces.registry import short_name
+        from storage.errors import Stopped
 
         path = job if job is not None else jobs_dir / short_name(space)
         observer = SearchProgress(path, settings["memory"], progress=progress, verbose=verbose, quiet=quiet)

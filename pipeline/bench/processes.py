@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.running.executors import Stopped
-from storage.errors import PipelineError
+from storage.errors import PipelineError, Stopped
 
 # The peak memory of a process begins with that of the one that started it. A small interpreter in between keeps what
 # this process has imported out of it.

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from pipeline.bench.steps import Steps, keys_of, largest_level, time_steps
 from pipeline.running.events import Observer
-from pipeline.running.executors import Stopped
 from pipeline.running.memory import available_workers
 from pipeline.running.settings import Settings
 from pipeline.search import Search
 from pipeline.spaces.contract import StateSpace
+from storage.errors import Stopped
 from storage.jobs.job import Job
 from storage.records import Manifest
 

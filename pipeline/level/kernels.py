@@ -10,7 +10,7 @@ from pipeline.level.runs import copy_runs, positions_below
 from pipeline.level.sort import sort_in_use
 from pipeline.running.memory import configure_allocator
 from pipeline.spaces.contract import Places, StateSpace
-from pipeline.spaces.guards import expand_safely, roots_of
+from pipeline.spaces.guards import asking, expand_safely, roots_of
 from storage.keys.digest import digest_of
 from storage.keys.gaps import decode, encode
 
@@ -26,6 +26,10 @@ def load_kernels(space: StateSpace) -> None:
     out = np.empty(2 * space.max_neighbours + 2, dtype=np.uint64)
     expand_safely(space, keys[:1], out, False)
     space.count_states(keys)
+    if space.is_checked:
+        # Samples of each level are asked for their neighbours.
+        with asking(space, "for the neighbours of its first root"):
+            space.neighbours(space.state_of(int(keys[0]) >> space.layout.mask_bits << space.layout.mask_bits))
     mask_bits = space.layout.mask_bits
     found = np.zeros(keys.size, dtype=np.bool_)
     join_duplicates(keys.copy(), mask_bits)

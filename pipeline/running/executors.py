@@ -11,10 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-
-class Stopped(Exception):
-    """The user asked for a stop; what is on disk is whole."""
-
+from storage.errors import Stopped
 
 # A function and its arguments, of which the first is the state space if there is one.
 Task = tuple[Callable[..., Any], tuple[Any, ...]]

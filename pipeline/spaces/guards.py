@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.spaces.contract import Expansion, Keys, StateSpace
-from storage.errors import FalseClaim, InvalidInput, PipelineError, PuzzleError
+from storage.errors import FalseClaim, InvalidInput, PipelineError, PuzzleError, Stopped
 
 # What a puzzle may raise through: errors with a message of their own, and what is no fault of it.
-PASSED_ON = (PipelineError, MemoryError)
+PASSED_ON = (PipelineError, Stopped, MemoryError)
 
 
 def described(space: StateSpace, key: int) -> str:

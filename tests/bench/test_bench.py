@@ -15,9 +15,8 @@ from pipeline.bench.processes import Processes
 from pipeline.bench.results import Result, ratios, read_result
 from pipeline.bench.steps import UNITS, time_steps
 from pipeline.bench.timing import shortest
-from pipeline.running.executors import Stopped
 from pipeline.spaces.snake.space import Snake
-from storage.errors import InvalidInput, PipelineError
+from storage.errors import InvalidInput, PipelineError, Stopped
 
 
 def result() -> dict[str, Any]:

@@ -13,8 +13,7 @@ import pytest
 from pipeline import Census
 from pipeline.census import tasks
 from pipeline.census.events import CensusObserver
-from pipeline.running.executors import Stopped
-from storage.errors import JobError
+from storage.errors import JobError, Stopped
 from storage.journal import Journal
 from tests.faults.servers import two_workers
 

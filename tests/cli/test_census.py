@@ -147,7 +147,7 @@ def test_stop_and_continue(process):
 
 def test_stopping_without_a_job_says_that_nothing_was_kept(run, monkeypatch):
     from pipeline import Census
-    from pipeline.running.executors import Stopped
+    from storage.errors import Stopped
 
     def stop(*_: object) -> None:
         raise Stopped

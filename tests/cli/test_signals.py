@@ -41,7 +41,7 @@ def test_stop_and_continue(start, process, number, code):
 
 def test_a_stop_before_the_first_task_counts():
     from pipeline import Search, Snake
-    from pipeline.running.executors import Stopped
+    from storage.errors import Stopped
 
     search = Search(Snake(n=6), "job")
     search.stop()

@@ -78,7 +78,11 @@ def test_narrow_terminals(run, columns):
         [str(depth), str(states)] for depth, states in enumerate([1, 4, 24, 65, 115, 110, 57, 12, 0])
     ]
     assert "0xe220a839" in lines[2]
-    assert ("no room for" in seen) == (columns < 100)
+    # What is left out is said. Whether that is needed at 80 columns depends on how wide the times are.
+    left_out = not all(name in seen for name in ("partitions", "on disk", "bits/state", "time"))
+    assert ("no room for" in seen) == left_out
+    assert left_out or columns >= 80
+    assert not left_out or columns < 100
 
 
 def test_a_table_that_cannot_be_drawn_becomes_blocks(monkeypatch, capsys):

@@ -9,10 +9,9 @@ import pytest
 from distributed import Client
 
 from pipeline import Search, Sliding, Snake
-from pipeline.running.executors import Stopped
 from pipeline.spaces.contract import StateSpace
 from pipeline.spaces.permutations.space import Permutation
-from storage.errors import InvalidInput
+from storage.errors import InvalidInput, Stopped
 from tests.engine.jobs import leftovers, summary
 from tests.engine.test_resuming import StopAt
 from tests.engine.tiny import Sizes, everything_small

@@ -12,8 +12,7 @@ from pipeline.level import passes
 from pipeline.level.expand import expand
 from pipeline.level.merge import merge
 from pipeline.running.events import Observer, PassProgress
-from pipeline.running.executors import Stopped
-from storage.errors import CorruptJob, InvalidInput, JobError, OutOfBudget
+from storage.errors import CorruptJob, InvalidInput, JobError, OutOfBudget, Stopped
 from storage.files.sealed import group_document, write_document
 from storage.jobs.job import Job
 from storage.records import Manifest

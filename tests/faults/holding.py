@@ -25,10 +25,9 @@ import pytest
 import pipeline.level.passes
 import storage.locking.holder
 import storage.locking.lock
-from pipeline.running.executors import Stopped
 from pipeline.search import Search
 from pipeline.spaces.registry import make_space
-from storage.errors import PipelineError
+from storage.errors import PipelineError, Stopped
 from storage.jobs.job import Job
 from storage.jobs.working import WorkingLevel
 from storage.locking.lock import JobLock

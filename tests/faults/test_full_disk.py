@@ -250,7 +250,7 @@ class Forecasts:
 
         def remember(room: Room, work: Any, plan: LevelPlan, in_memory: bool) -> None:
             before = [room._job.level(depth).manifest for depth in range(work.depth)]
-            self.expected[work.depth] = forecast(plan, before, in_memory)
+            self.expected[work.depth] = forecast(plan, before, in_memory, work.cut.sample)
             self.partitions[work.depth] = plan.partitions
             begin(room, work, plan, in_memory)
 

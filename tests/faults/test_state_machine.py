@@ -24,11 +24,10 @@ from pipeline.audit.repair import repair
 from pipeline.level import passes
 from pipeline.level.expand import expand
 from pipeline.level.merge import merge
-from pipeline.running.executors import Stopped
 from pipeline.spaces.contract import StateSpace
 from pipeline.spaces.permutations.space import Permutation
 from pipeline.table import Table
-from storage.errors import CorruptJob, JobError, OutOfBudget
+from storage.errors import CorruptJob, JobError, OutOfBudget, Stopped
 from storage.files import durable
 from storage.jobs.job import Job
 from tests.engine.jobs import Summary, leftovers, summary
@@ -183,12 +182,12 @@ class JobDirectory(RuleBasedStateMachine):
         calls = 0
         function = getattr(durable, name)
 
-        def dying(*arguments: Any) -> Any:
+        def dying(*arguments: Any, **options: Any) -> Any:
             nonlocal calls
             calls += 1
             if calls > call:
                 raise Killed
-            return function(*arguments)
+            return function(*arguments, **options)
 
         chosen = {"scheduler": "sync", "keep": "all", "max_depth": None}
         with pytest.MonkeyPatch.context() as patch:
