@@ -51,7 +51,7 @@ class Search(StoppableRun):
     Examples
     --------
     >>> from pipeline import Search, Snake
-    >>> Search(Snake(n=6), job="jobs/six", memory=2**30).run().states
+    >>> Search(Snake(n=6), job="jobs/six", memory=2**31).run().states
     (1, 3, 12, 19, 16, 5)
     """
 
@@ -122,7 +122,7 @@ class Search(StoppableRun):
         ...     for bit in range(10):
         ...         out[bit] = key ^ (1 << bit)
         ...     return 10
-        >>> Search.of(corners, name="cube-10", max_neighbours=10, job="jobs/cube", memory=2**30).run().states
+        >>> Search.of(corners, name="cube-10", max_neighbours=10, job="jobs/cube", memory=2**31).run().states
         (1, 10, 45, 120, 210, 252, 210, 120, 45, 10, 1)
         """
         from pipeline.spaces.functions import FunctionSpace

@@ -50,7 +50,7 @@ class PathFinder:
     >>> from pipeline import Search, Sliding
     >>> from storage.jobs.job import Job
     >>> board = Sliding(rows=2, cols=3)
-    >>> search = Search(board, job="jobs/two-by-three", memory=2**30)
+    >>> search = Search(board, job="jobs/two-by-three", memory=2**31)
     >>> table = search.run()
     >>> answer = PathFinder(board, Job.open(search.path)).find(board.parse("1 2 3 4 0 5"))
     >>> answer.length, answer.path.moves

@@ -21,7 +21,7 @@ from storage.errors import InvalidInput, JobError
 from storage.jobs.job import Job
 from tests.engine.toys import Toy, breadth_first
 
-MEMORY = 2**30
+MEMORY = 2**31
 
 
 def searched(space: StateSpace, path: Path, **options: object) -> Job:

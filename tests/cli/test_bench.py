@@ -57,7 +57,7 @@ def test_bench_refuses_before_it_measures(arguments: list[str], message: str, fa
 
 
 def test_estimate_of_a_search(run: Run) -> None:
-    result = run("estimate", "--n", "9", "--memory", "1GiB", "-q")
+    result = run("estimate", "--n", "9", "--memory", "2GiB", "-q")
     lines = result.stdout.splitlines()
     assert lines[0].split() == ["depth", "states", "which", "are", "on", "disk", "spills", "on", "disk", "time"]
     assert lines[10].split()[:2] == ["total", "1047"]

@@ -24,7 +24,7 @@ def config():
 
 
 def test_command_line_environment_file(run, config):
-    file = config('n = 3\njson = true\njobs-dir = "from-file"\nmemory = "1GiB"\nworkers = 1\nquiet = true\n')
+    file = config('n = 3\njson = true\njobs-dir = "from-file"\nmemory = "2GiB"\nworkers = 1\nquiet = true\n')
     assert _n(run("run", "--config", file)) == 3
     assert Path("from-file/snake-3").is_dir()
     assert _n(run("run", "--config", file, env={"PIPELINE_RUN_N": "4"})) == 4
@@ -32,7 +32,7 @@ def test_command_line_environment_file(run, config):
 
 
 def test_environment_alone(run):
-    environment = {"PIPELINE_RUN_MEMORY": "1GiB", "PIPELINE_RUN_JSON": "1", "PIPELINE_JOBS_DIR": "elsewhere"}
+    environment = {"PIPELINE_RUN_MEMORY": "2GiB", "PIPELINE_RUN_JSON": "1", "PIPELINE_JOBS_DIR": "elsewhere"}
     assert _n(run("run", "--n", "3", env=environment)) == 3
     assert json.loads(run("list", "--json", env=environment).stdout)[0]["name"] == "snake-3"
 

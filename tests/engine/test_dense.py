@@ -60,7 +60,7 @@ def choose(patch: pytest.MonkeyPatch, tables: bool) -> None:
 def test_same_levels(name: str, workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make, depth = SPACES[name]
     choose(monkeypatch, tables=False)
-    Search(make(), job=tmp_path / "sorted", memory=2**30, max_depth=depth).run()
+    Search(make(), job=tmp_path / "sorted", memory=2**31, max_depth=depth).run()
     choose(monkeypatch, tables=True)
     uses = Uses(monkeypatch)
     # Small buffers that the keys of a table go through, and many partitions and tasks.
@@ -81,7 +81,7 @@ def test_same_levels(name: str, workers: int, tmp_path: Path, monkeypatch: pytes
 
 def test_the_planner_takes_tables_for_dense_levels_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     uses = Uses(monkeypatch)
-    Search(Sliding(rows=2, cols=4), job=tmp_path / "job", memory=2**30, workers=2).run()
+    Search(Sliding(rows=2, cols=4), job=tmp_path / "job", memory=2**31, workers=2).run()
     assert uses.expanded > 10
     assert uses.marked > 10
     assert sum(level[1] for level in summary(tmp_path / "job")) == 20160

@@ -75,17 +75,17 @@ def test_resuming_verifying_and_repairing(tmp_path: Path) -> None:
     space = directed(neighbours, [root], 2)
     levels = breadth_first(neighbours, [root])
     for depth in (1, 4, 5):
-        Search(space, job=tmp_path / "job", memory=2**30, max_depth=depth).run(resume=depth > 1)
-    Search(space, job=tmp_path / "job", memory=2**30).run(resume=True)
+        Search(space, job=tmp_path / "job", memory=2**31, max_depth=depth).run(resume=depth > 1)
+    Search(space, job=tmp_path / "job", memory=2**31).run(resume=True)
     job = Job.open(tmp_path / "job")
     assert [manifest.states for manifest in job.manifests()] == [*map(len, levels), 0]
-    verify_expansion(space, job, 7, 2**30)
+    verify_expansion(space, job, 7, 2**31)
     chunk = job.path / "levels" / "0006" / "00000" / "c" / "0"
     content = bytearray(chunk.read_bytes())
     content[len(content) // 2] ^= 16
     chunk.write_bytes(content)
     assert any(isinstance(found, Damage) for found in examine(space, job))
-    outcomes = list(repair(space, job, 2**30))
+    outcomes = list(repair(space, job, 2**31))
     assert outcomes
     assert all(outcome.repaired for outcome in outcomes)
     assert not any(isinstance(found, Damage) for found in examine(space, Job.open(tmp_path / "job")))

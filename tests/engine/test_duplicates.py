@@ -44,5 +44,5 @@ def test_same_levels(tried: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(expand, "RECENT_KEYS", 64)
     with everything_small():
         Search(Snake(n=9), job=tmp_path / "job").run()
-    Search(Snake(n=9), job=tmp_path / "plain", memory=2**30).run()
+    Search(Snake(n=9), job=tmp_path / "plain", memory=2**31).run()
     assert summary(tmp_path / "job") == summary(tmp_path / "plain")

@@ -27,7 +27,7 @@ def compiled():
 space = eval(sys.argv[1])
 load_kernels(space)
 before = compiled()
-Search(space, job=sys.argv[2], memory=2**30, workers=2).run()
+Search(space, job=sys.argv[2], memory=2**31, workers=2).run()
 print(json.dumps([before, compiled()]))
 """
 

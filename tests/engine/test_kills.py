@@ -106,7 +106,7 @@ def test_killed_again_and_again(tmp_path: Path, killer: Driver) -> None:
 @pytest.mark.parametrize("space", [("snake", {"n": 10}), ("sliding", {"rows": 2, "cols": 4})], ids=["snake", "2x4"])
 def test_killed_by_a_signal_at_random_times(space: tuple[str, dict[str, Any]], tmp_path: Path, killer: Driver) -> None:
     """SIGKILL, with threads at work. The first lives are too short for the job, however fast the machine is."""
-    whole = killer.search(tmp_path / "whole", *space, ordinary=True, memory=2**30)
+    whole = killer.search(tmp_path / "whole", *space, ordinary=True, memory=2**31)
     expected = whole["summary"]
     assert whole["changes"] > 120
     generator = random.Random(3)
@@ -119,6 +119,6 @@ def test_killed_by_a_signal_at_random_times(space: tuple[str, dict[str, Any]], t
         )
         killed += "killed" in answer
     assert killed > 1
-    answer = killer.search(tmp_path / "job", *space, ordinary=True, memory=2**30)
+    answer = killer.search(tmp_path / "job", *space, ordinary=True, memory=2**31)
     assert answer["summary"] == expected
     check_whole(tmp_path / "job", expected, space)

@@ -61,7 +61,7 @@ def test_some_states_of_a_level(snake: Job, count: int) -> None:
 @pytest.mark.parametrize("count", [3, 10])
 def test_every_state_is_chosen_as_often_as_any_other(count: int, tmp_path: Path) -> None:
     """Of 12 states each is expected in 150 or 500 of 600 samples (with fixed seeds), give or take 11."""
-    Search(Snake(n=6), job=tmp_path / "job", memory=2**30, max_depth=2).run()
+    Search(Snake(n=6), job=tmp_path / "job", memory=2**31, max_depth=2).run()
     level = level_with_arrays(Job.open(tmp_path / "job"), 2)
     assert level.manifest.keys == 12
     times = Counter(key for seed in range(600) for key in keys_in(sampled_keys(level, count, seed)))
@@ -86,7 +86,7 @@ def test_depth_of_every_shape(snake: Job) -> None:
 def test_depth_of_positions(tmp_path: Path) -> None:
     for blank in (3, 5, 1):
         space = Sliding(rows=2, cols=3, blank=blank)
-        Search(space, job=tmp_path / f"{blank}", memory=2**30).run()
+        Search(space, job=tmp_path / f"{blank}", memory=2**31).run()
         job = Job.open(tmp_path / f"{blank}")
         for depth, level in enumerate(slow_sliding.levels(2, 3, blank)):
             for board in sorted(level)[:5]:
@@ -95,7 +95,7 @@ def test_depth_of_positions(tmp_path: Path) -> None:
 
 def test_depth_of_transposed_positions(tmp_path: Path) -> None:
     space = Sliding(rows=3, cols=3)
-    Search(space, job=tmp_path / "job", memory=2**30, max_depth=9).run()
+    Search(space, job=tmp_path / "job", memory=2**31, max_depth=9).run()
     job = Job.open(tmp_path / "job")
     for depth, level in enumerate(slow_sliding.levels(3, 3, 8, 10)):
         for board in sorted(level)[:10]:
@@ -111,7 +111,7 @@ def test_states_that_are_not_there(snake: Job, tmp_path: Path) -> None:
         level_with_arrays(snake, 9)
     with pytest.raises(InvalidInput):
         level_with_arrays(snake, -1)
-    Search(space, job=tmp_path / "job", memory=2**30, keep="frontier").run()
+    Search(space, job=tmp_path / "job", memory=2**31, keep="frontier").run()
     job = Job.open(tmp_path / "job")
     with pytest.raises(JobError, match=r"depth 3 .* deleted by --keep frontier"):
         level_with_arrays(job, 3)
@@ -120,7 +120,7 @@ def test_states_that_are_not_there(snake: Job, tmp_path: Path) -> None:
 
 def test_space_of_a_job(snake: Job, tmp_path: Path) -> None:
     assert space_of(snake).parameters == Snake(n=9).parameters
-    Search(Sliding(rows=2, cols=3, blank=2), job=tmp_path / "job", memory=2**30, max_depth=2).run()
+    Search(Sliding(rows=2, cols=3, blank=2), job=tmp_path / "job", memory=2**31, max_depth=2).run()
     job = Job.open(tmp_path / "job")
     assert space_of(job).parameters == Sliding(rows=2, cols=3, blank=2).parameters
     job.attributes["space"]["key_version"] = 99

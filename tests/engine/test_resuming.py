@@ -19,7 +19,7 @@ from storage.records import Manifest
 from tests.engine.jobs import summary
 from tests.engine.tiny import Sizes, everything_small
 
-MEMORY = 2**30
+MEMORY = 2**31
 
 
 class Broken(Exception):

@@ -38,7 +38,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Summary]:
         if name not in found:
             path = tmp_path_factory.mktemp("plain") / "job"
             make, depth = SPACES[name]
-            Search(make(), job=path, memory=2**30, max_depth=depth, scheduler="sync").run()
+            Search(make(), job=path, memory=2**31, max_depth=depth, scheduler="sync").run()
             found[name] = summary(path)
         return found[name]
 
@@ -188,7 +188,7 @@ def test_keeping_the_frontier_only(tmp_path: Path, plain: Callable[[str], Summar
 
 def test_keys_are_the_same_too(tmp_path: Path) -> None:
     """Not only their digests."""
-    Search(Snake(n=9), job=tmp_path / "plain", memory=2**30).run()
+    Search(Snake(n=9), job=tmp_path / "plain", memory=2**31).run()
     with everything_small():
         Search(Snake(n=9), job=tmp_path / "small").run()
     for depth in range(10):

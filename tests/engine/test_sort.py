@@ -115,6 +115,6 @@ def test_same_job(small: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
                 with everything_small(Sizes()):
                     Search(space, job=path, max_depth=depth, scheduler="sync").run()
             else:
-                Search(space, job=path, memory=2**30, max_depth=depth, workers=2).run()
+                Search(space, job=path, memory=2**31, max_depth=depth, workers=2).run()
             found.append(summary(path))
     assert found[:2] == found[2:]

@@ -16,7 +16,7 @@ from tests.engine.jobs import leftovers
 from tests.spaces import slow_permutations, slow_sliding, slow_snake
 
 LONG_START = "11112121111112111211111122111110101111"
-MEMORY = 2**30
+MEMORY = 2**31
 slow = pytest.mark.slow
 
 

@@ -125,15 +125,15 @@ def test_once_exhaustive_always_exhaustive(tmp_path: Path, resume_after: int | N
     neighbours = graph({(0, 100), (100, 200), (200, 300), (200, 150), (150, 250), (250, 351), (300, 400)})
     space = Toy(neighbours, [0], 10, Detection.ONE_SIDED, True, height)
     if resume_after is not None:
-        Search(space, job=tmp_path / "job", memory=2**30, max_depth=resume_after).run()
-    Search(space, job=tmp_path / "job", memory=2**30).run(resume=True)
+        Search(space, job=tmp_path / "job", memory=2**31, max_depth=resume_after).run()
+    Search(space, job=tmp_path / "job", memory=2**31).run(resume=True)
     job = Job.open(tmp_path / "job")
     manifests = job.manifests()
     assert [manifest.exhaustive for manifest in manifests] == [False] * 3 + [True] * (len(manifests) - 3)
     for depth, level in enumerate(breadth_first(neighbours, [0])):
         assert keys_at(job, depth).tolist() == sorted(level)
     for depth in range(1, len(manifests)):
-        verify_expansion(space, job, depth, memory=2**30)
+        verify_expansion(space, job, depth, memory=2**31)
 
 
 @settings(max_examples=40)

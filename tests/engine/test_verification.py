@@ -22,7 +22,7 @@ from tests.engine.jobs import keys_at
 from tests.engine.tiny import everything_small
 from tests.helpers.levels import verify_levels
 
-MEMORY = 2**30
+MEMORY = 2**31
 SPACES: dict[str, tuple[Callable[[], StateSpace], int | None]] = {
     "snake": (lambda: Snake(n=8), None),
     "static snake": (lambda: Snake(n=8, collision="static"), None),

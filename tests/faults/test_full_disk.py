@@ -61,7 +61,7 @@ def test_in_a_user_namespace() -> None:
 def expected(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[int, int, int, int]]:
     """What an undisturbed search finds."""
     path = tmp_path_factory.mktemp("jobs") / "whole"
-    Search(SPACE, job=path, memory=2**30).run()
+    Search(SPACE, job=path, memory=2**31).run()
     return summary(path)
 
 

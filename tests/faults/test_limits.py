@@ -127,7 +127,7 @@ def test_few_open_files(tmp_path: Path) -> None:
         "import sys; from pathlib import Path; from pipeline import Search, Snake\n"
         "from tests.engine.tiny import Sizes, everything_small\n"
         "with everything_small(Sizes(buffer=100, task=10, partition=20)):\n"
-        "    Search(Snake(n=10), Path(sys.argv[1]), workers=4, memory=2**30).run()"
+        "    Search(Snake(n=10), Path(sys.argv[1]), workers=4, memory=2**31).run()"
     )
     soft = 48
     # The interpreter, its libraries and the threads take some of them.

@@ -92,7 +92,7 @@ def test_what_it_cannot_make_again(tmp_path: Path) -> None:
     assert "were deleted by --keep frontier" in outcome.message
     assert [entry.path for entry in damages(path, BOARD)] == [path / file]
     with pytest.raises(CorruptJob, match="level 14"):
-        Search(BOARD, job=path, memory=2**30).run(resume=True)
+        Search(BOARD, job=path, memory=2**31).run(resume=True)
 
 
 def test_a_level_whose_predecessor_cannot_be_repaired(tmp_path: Path) -> None:
@@ -121,8 +121,8 @@ def test_counts_of_levels_whose_states_were_deleted(tmp_path: Path) -> None:
         assert outcome.message.endswith("its states are not on disk")
     assert damages(path, BOARD) == []
     assert summary(path) == expected
-    Search(BOARD, job=path, memory=2**30).run(resume=True)
-    Search(BOARD, job=tmp_path / "whole", memory=2**30).run()
+    Search(BOARD, job=path, memory=2**31).run(resume=True)
+    Search(BOARD, job=tmp_path / "whole", memory=2**31).run()
     assert summary(path) == summary(tmp_path / "whole")
 
 
@@ -147,7 +147,7 @@ def test_levels_that_vanished_from_the_end(removed: int, tmp_path: Path) -> None
     for depth in range(len(expected) - removed, len(expected)):
         shutil.rmtree(path / "levels" / f"{depth:04d}")
     with pytest.raises(CorruptJob, match=f"level {len(expected) - removed} of the job .* is missing"):
-        Search(SNAKE, job=path, memory=2**30).run(resume=True)
+        Search(SNAKE, job=path, memory=2**31).run(resume=True)
     assert len(damages(path)) == removed
     outcomes = repaired(path)
     assert all(outcome.repaired for outcome in outcomes), outcomes
@@ -161,7 +161,7 @@ def test_the_ledger_is_written_again(tmp_path: Path) -> None:
     before = (path / "levels" / "zarr.json").read_bytes()
     (path / "levels" / "zarr.json").write_bytes(before[:-40])
     with pytest.raises(CorruptJob, match=r"ledger of the job .*levels/zarr\.json"):
-        Search(SNAKE, job=path, memory=2**30).run(resume=True)
+        Search(SNAKE, job=path, memory=2**31).run(resume=True)
     assert [outcome.repaired for outcome in repaired(path)] == [True]
     assert (path / "levels" / "zarr.json").read_bytes() == before
 
@@ -201,10 +201,10 @@ def test_the_first_format(tmp_path: Path) -> None:
     for depth in range(5, len(expected)):
         shutil.rmtree(path / "levels" / f"{depth:04d}")
     with pytest.raises(CorruptJob, match="level 4, partition"):
-        Search(SNAKE, job=path, memory=2**30).run(resume=True)
+        Search(SNAKE, job=path, memory=2**31).run(resume=True)
     assert all(outcome.repaired for outcome in repaired(path))
     assert damages(path) == []
-    Search(SNAKE, job=path, memory=2**30).run(resume=True)
+    Search(SNAKE, job=path, memory=2**31).run(resume=True)
     assert summary(path) == expected
     assert Job.open(path).attributes["format_version"] == 1
 
@@ -239,7 +239,7 @@ def test_the_command(tmp_path: Path) -> None:
 
     (path / "zarr.json").write_text("")
     assert run("verify", str(path)).exit_code == 5
-    result = run("verify", str(path), "--repair", "--memory", "1GiB")
+    result = run("verify", str(path), "--repair", "--memory", "2GiB")
     assert result.exit_code == 0, result.output
     assert f"repaired: {path}/zarr.json: restored from the ledger" in result.stdout
     assert result.stdout.count("is restored") == 2
@@ -253,7 +253,7 @@ def test_the_command(tmp_path: Path) -> None:
 def test_the_command_when_something_cannot_be_repaired(tmp_path: Path) -> None:
     path = searched(tmp_path / "job", BOARD, max_depth=14, keep="frontier")
     damage(path, chunks(path, 14)[0], "remove", 1)
-    result = run("verify", str(path), "--repair", "--memory", "1GiB")
+    result = run("verify", str(path), "--repair", "--memory", "2GiB")
     assert result.exit_code == 5
     assert "level 14, partition 00000 cannot be repaired: the states of level 13" in result.stdout
     assert result.stderr.startswith("error: chunk 0 of level 14")

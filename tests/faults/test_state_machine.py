@@ -48,7 +48,7 @@ def expected_of(number: int) -> Summary:
     if not _expected:
         for space in SPACES:
             directory = Path(mkdtemp())
-            Search(space, job=directory / "job", memory=2**30).run()
+            Search(space, job=directory / "job", memory=2**31).run()
             _expected.append(summary(directory / "job"))
             shutil.rmtree(directory)
     return _expected[number]
@@ -268,7 +268,7 @@ class JobDirectory(RuleBasedStateMachine):
     @rule()
     def finish(self) -> None:
         """A job that is not damaged comes to its end, with ordinary sizes."""
-        Search(self.space, job=self.path, memory=2**30).run(resume=True)
+        Search(self.space, job=self.path, memory=2**31).run(resume=True)
         assert summary(self.path) == self.expected
         assert leftovers(self.path) == []
         self.committed = len(self.expected)

@@ -106,7 +106,7 @@ def test_looking(golden: Path, counts: list[int], tmp_path: Path) -> None:
 def undisturbed(name: str, parameters: tuple[tuple[str, Any], ...]) -> Summary:
     """What a search finds that nothing happens to."""
     with TemporaryDirectory() as directory:
-        Search(make_space(name, dict(parameters)), Path(directory) / "job", memory=2**30).run()
+        Search(make_space(name, dict(parameters)), Path(directory) / "job", memory=2**31).run()
         return summary(Path(directory) / "job")
 
 
@@ -114,7 +114,7 @@ def test_going_on(golden: Path, counts: list[int], tmp_path: Path) -> None:
     """A job that was stopped in the middle of a pass comes to the right end."""
     job = Path(shutil.copytree(golden, tmp_path / "job"))
     name, parameters = (Job.open(job).attributes["space"][key] for key in ("name", "parameters"))
-    assert list(Search(make_space(name, parameters), job, memory=2**30).run(resume=True).states) == counts
+    assert list(Search(make_space(name, parameters), job, memory=2**31).run(resume=True).states) == counts
     assert summary(job) == undisturbed(name, tuple(parameters.items()))
     assert leftovers(job) == []
     assert run("verify", str(job)).exit_code == 0

@@ -27,7 +27,7 @@ MEMORY = Sizes(buffer=60, chunk=8, frame=8, task=8, partition=10, memory=10**6)
 def expected(tmp_path_factory: pytest.TempPathFactory) -> Summary:
     """What an undisturbed search finds."""
     path = tmp_path_factory.mktemp("jobs") / "whole"
-    Search(SPACE, job=path, memory=2**30).run()
+    Search(SPACE, job=path, memory=2**31).run()
     return summary(path)
 
 

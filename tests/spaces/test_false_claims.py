@@ -186,7 +186,7 @@ CASES: dict[str, tuple[Callable[[], StateSpace], list[str]]] = {
 def test_what_is_wrong_is_named(case: str, tmp_path: Path) -> None:
     make, words = CASES[case]
     with pytest.raises(PuzzleError) as raised:
-        Search(make(), job=tmp_path / "job", memory=2**30, scheduler="sync").run()
+        Search(make(), job=tmp_path / "job", memory=2**31, scheduler="sync").run()
     for word in words:
         assert word in str(raised.value)
     assert "\n" not in str(raised.value)
@@ -201,9 +201,9 @@ def test_what_is_wrong_is_named(case: str, tmp_path: Path) -> None:
 def test_nothing_is_lost(tmp_path: Path) -> None:
     """A search that ended with an exception of its puzzle goes on when that is mended."""
     with pytest.raises(PuzzleError):
-        Search(Graph(fails_at(17)), job=tmp_path / "job", memory=2**30).run()
+        Search(Graph(fails_at(17)), job=tmp_path / "job", memory=2**31).run()
     assert len(Job.open(tmp_path / "job").manifests()) == 18
-    table = Search(Graph(path(30)), job=tmp_path / "job", memory=2**30).run(resume=True)
+    table = Search(Graph(path(30)), job=tmp_path / "job", memory=2**31).run(resume=True)
     assert table.states == (1,) * 30
     assert table.complete
 
@@ -217,12 +217,12 @@ class Hidden(Graph):
 @pytest.mark.parametrize(("following", "total"), [(cycle(51), 51), (path(30, 17), 30), (cycle(3), 3)])
 def test_deep_verification_subtracts_two_levels(following: Next, total: int, tmp_path: Path) -> None:
     space = Hidden(following, bipartite=True)
-    table = Search(space, job=tmp_path / "job", memory=2**30).run()
+    table = Search(space, job=tmp_path / "job", memory=2**31).run()
     assert table.total > total
     job = Job.open(tmp_path / "job")
     last = max(manifest.depth for manifest in job.manifests() if manifest.keys)
     with pytest.raises(FalseClaim, match="bipartite"):
-        verify_expansion(space, job, last // 2 + 1 if total != 30 else 18, 2**30)
+        verify_expansion(space, job, last // 2 + 1 if total != 30 else 18, 2**31)
 
 
 @pytest.mark.parametrize("value", [[1, 2], float("nan"), {"a": 1}])
@@ -233,13 +233,13 @@ def test_parameters_that_a_job_cannot_keep(value: Any, tmp_path: Path) -> None:
     space = Graph(path(3))
     space.parameters = Parameters(shape=value)
     with pytest.raises(InvalidInput, match="shape"):
-        Search(space, job=tmp_path / "job", memory=2**30)
+        Search(space, job=tmp_path / "job", memory=2**31)
     assert not (tmp_path / "job").exists()
 
 
 def test_a_search_of_something_else() -> None:
     with pytest.raises(InvalidInput, match="not of dict"):
-        Search({}, memory=2**30)  # type: ignore[arg-type]
+        Search({}, memory=2**31)  # type: ignore[arg-type]
 
 
 def test_keep_frontier_and_directed(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from pipeline.spaces.functions import FunctionSpace
 from storage.errors import InvalidInput, JobError, PuzzleError
 from tests.engine.toys import breadth_first
 
-MEMORY = 2**30
+MEMORY = 2**31
 
 
 def corners(key: int, out: Any) -> int:
