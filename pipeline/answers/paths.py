@@ -13,6 +13,7 @@ import numpy as np
 
 from pipeline.answers.lookup import Lookup
 from pipeline.spaces.contract import State, StateSpace
+from pipeline.spaces.guards import expand_safely
 from storage.errors import CorruptJob
 
 # Keys that are expanded at once to find one whose move leads to a state of a directed graph.
@@ -127,7 +128,7 @@ class ShortestPaths:
 
     def _leading_to(self, key: np.uint64, keys: np.ndarray, out: np.ndarray) -> list[int]:
         """Those of some keys that have ``key`` for a neighbour."""
-        step = self._space.expand(keys, out, True)
+        step = expand_safely(self._space, keys, out, True)
         if not (out[: step.written] == key).any():
             return []
         if keys.size == 1:
